@@ -16,15 +16,14 @@ interface Props {
   label: string;
   hint?: ComponentChildren;
   error?: string | null;
-  class?: string;
   children: (props: ControlProps) => ComponentChildren;
 }
 
-export function Field({ label, hint, error, class: name = "", children }: Props) {
+export function Field({ label, hint, error, children }: Props) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
-    <div class={`field ${name}`}>
+    <div class="field">
       <label for={id}>{label}</label>
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
       <Problem id={`${id}-error`}>{error}</Problem>
