@@ -1,9 +1,6 @@
 // The schemas of the API's documents. `make test` generates them from openapi.yaml and openapi-dashboard.yaml.
 
-import type { components as operator } from "./generated/openapi";
 import type { components as sites } from "./generated/openapi-dashboard";
 
 /** The schemas of the calls that both sites make. */
 export type Schemas = sites["schemas"];
-/** The schemas of the operator's calls. */
-export type OperatorSchemas = operator["schemas"];
