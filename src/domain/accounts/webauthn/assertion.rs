@@ -110,7 +110,7 @@ impl Assertion {
         self.client_data.check(Ceremony::Get, party)?;
         let data = AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;
-        if data.attested.is_some() {
+        if data.attested_id.is_some() {
             return Err(PasskeyError::AuthenticatorData);
         }
         if data.is_backup_eligible() != stored.is_backup_eligible {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{cbor::Reader, cose, error::PasskeyError, public_key::PublicKey, relying_party::RelyingParty};
+use super::{error::PasskeyError, relying_party::RelyingParty};
 
 /// Maximum bytes of authenticator data: 37 for the fixed fields, 18 for the credential's header, 1,023 for its id, 530
 /// for an RSA key, and 440 for extensions.
@@ -15,45 +15,34 @@ const BACKED_UP: u8 = 1 << 4;
 const ATTESTED_CREDENTIAL: u8 = 1 << 6;
 const EXTENSIONS: u8 = 1 << 7;
 
-/// Parsed authenticator data. Extensions are skipped: some authenticators add them even though none is requested.
+/// Parsed authenticator data. Its CBOR, the new credential's key and extensions, is skipped: browsers deliver the key as
+/// SPKI, and some authenticators add extensions even though none is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthenticatorData<'a> {
     rp_id_hash: &'a [u8; 32],
     flags: u8,
     pub sign_count: u32,
-    /// The new credential, which only a registration may have.
-    pub attested: Option<AttestedCredential<'a>>,
-}
-
-/// A new credential as its authenticator attests it.
-#[derive(Clone, Copy, Debug)]
-pub struct AttestedCredential<'a> {
-    pub id: &'a [u8],
-    pub key: PublicKey<'a>,
+    /// The id of the new credential, which only a registration may have.
+    pub attested_id: Option<&'a [u8]>,
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Parses authenticator data. Returns `None` if bytes are missing or left over, or if the new credential's key is
-    /// not acceptable.
+    /// Parses authenticator data. Returns `None` if bytes are missing, or if there is CBOR without a flag for it.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (rp_id_hash, rest) = bytes.split_first_chunk()?;
         let (&flags, rest) = rest.split_first()?;
         let (sign_count, rest) = rest.split_first_chunk()?;
-        let mut reader = Reader::new(rest);
-        let attested = if flags & ATTESTED_CREDENTIAL == 0 {
-            None
+        let (attested_id, cbor) = if flags & ATTESTED_CREDENTIAL == 0 {
+            (None, rest)
         } else {
             let (_aaguid, rest) = rest.split_first_chunk::<16>()?;
             let (length, rest) = rest.split_first_chunk()?;
-            let (id, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
-            reader = Reader::new(rest);
-            let key = cose::read(&mut reader)?;
-            Some(AttestedCredential { id, key })
+            let (id, cbor) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+            (Some(id), cbor)
         };
-        if flags & EXTENSIONS != 0 {
-            reader.skip()?;
-        }
-        reader.is_at_end().then_some(Self { rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), attested })
+        let has_cbor = flags & (ATTESTED_CREDENTIAL | EXTENSIONS) != 0;
+        let sign_count = u32::from_be_bytes(*sign_count);
+        (cbor.is_empty() != has_cbor).then_some(Self { rp_id_hash, flags, sign_count, attested_id })
     }
 
     /// Checks the relying party, and that the user was present and verified.

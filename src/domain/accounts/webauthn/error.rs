@@ -42,8 +42,6 @@ crate::named_values! {
         Algorithm = "algorithm",
         /// The public key is malformed or has an unsupported form.
         PublicKey = "public_key",
-        /// The public key differs from the key in the authenticator data.
-        OtherPublicKey = "other_public_key",
         /// The signature does not have the form of its algorithm.
         SignatureForm = "signature_form",
         /// The signature counter did not increase: the credential may have been cloned.

@@ -91,17 +91,14 @@ impl Registration {
         self.client_data.check(Ceremony::Create, party)?;
         let data = AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;
-        let attested = data.attested.ok_or(PasskeyError::AuthenticatorData)?;
-        if attested.id != self.credential_id {
+        let attested_id = data.attested_id.ok_or(PasskeyError::AuthenticatorData)?;
+        if attested_id != self.credential_id {
             return Err(PasskeyError::CredentialId);
         }
         let algorithm = Algorithm::from_cose(self.algorithm).ok_or(PasskeyError::Algorithm)?;
         let key = PublicKey::from_spki(&self.spki).ok_or(PasskeyError::PublicKey)?;
         if key.algorithm() != algorithm {
             return Err(PasskeyError::Algorithm);
-        }
-        if key != attested.key {
-            return Err(PasskeyError::OtherPublicKey);
         }
         let (sign_count, is_backup_eligible, is_backed_up) =
             (data.sign_count, data.is_backup_eligible(), data.is_backed_up());
