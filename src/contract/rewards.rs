@@ -95,12 +95,12 @@ mod tests {
     #[test]
     fn numbers_and_names_lead_back_to_their_states() {
         for state in RewardState::ALL {
-            assert_eq!(RewardState::from_number(state.number()), Some(*state));
-            assert_eq!(RewardState::parse(state.as_str()), Some(*state));
+            assert_eq!(RewardState::from_number(state.number()), Some(state));
+            assert_eq!(RewardState::parse(state.as_str()), Some(state));
         }
         for delivery in RewardDelivery::ALL {
-            assert_eq!(RewardDelivery::from_number(delivery.number()), Some(*delivery));
-            assert_eq!(RewardDelivery::parse(delivery.as_str()), Some(*delivery));
+            assert_eq!(RewardDelivery::from_number(delivery.number()), Some(delivery));
+            assert_eq!(RewardDelivery::parse(delivery.as_str()), Some(delivery));
         }
         assert_eq!(RewardState::parse("paid"), None);
         assert_eq!(RewardDelivery::from_number(9), None);

@@ -181,7 +181,7 @@ fn received(
     answer: &Answer,
 ) -> ReceivedPostback {
     let fields = answer.log_fields();
-    let taken = fields.outcome.and_then(Status::parse);
+    let taken = fields.outcome.and_then(Status::parse_any_case);
     let taken = taken.map(|status| taken_code(status, fields.duplicate.unwrap_or(false)));
     let offer = click.and_then(|click| click.offer.as_ref());
     ReceivedPostback {

@@ -26,11 +26,6 @@ crate::named_values! {
 }
 
 impl Role {
-    /// Parses the text of [`Self::as_str`]; `None` for any other text.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == text)
-    }
-
     /// The kind of account that has this role. An invite with this role to another kind of account must be refused.
     pub const fn kind(self) -> AccountKind {
         match self {

@@ -129,7 +129,7 @@ impl<'a> Postback<'a> {
 
 fn parse_status(text: &str) -> Result<Status, ApiError> {
     let found = text.trim();
-    Status::parse(text).ok_or_else(|| {
+    Status::parse_any_case(text).ok_or_else(|| {
         let problem = "status must be one of approved, pending, rejected, reversed";
         if is_macro(found) {
             INVALID_PARAMETER.with_message(format!(

@@ -30,7 +30,7 @@ crate::named_values! {
 
 impl Status {
     /// Parses one of the four names in any case. Numbers are refused, because networks disagree on what 1 and 2 mean.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub fn parse_any_case(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
 }
@@ -194,12 +194,12 @@ mod tests {
     fn a_status_is_one_of_four_names_in_any_case() {
         for status in Status::ALL {
             for name in [status.as_str(), &status.as_str().to_uppercase()] {
-                assert_eq!(Status::parse(name), Some(status), "{name}");
+                assert_eq!(Status::parse_any_case(name), Some(status), "{name}");
             }
         }
-        assert_eq!(Status::parse("Approved"), Some(Status::Approved));
+        assert_eq!(Status::parse_any_case("Approved"), Some(Status::Approved));
         for other in ["", "1", "2", "0", "approve", "approved ", "declined", "chargeback"] {
-            assert_eq!(Status::parse(other), None, "{other}");
+            assert_eq!(Status::parse_any_case(other), None, "{other}");
         }
     }
 

@@ -20,6 +20,11 @@ macro_rules! named_values {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text),* }
             }
+
+            /// Returns the value with a text; `None` for any other text.
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.as_str() == text)
+            }
         }
     };
 }

@@ -23,11 +23,6 @@ crate::named_values! {
 }
 
 impl Dimension {
-    /// The dimension with this name in a request; `None` for any other text.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dimension| dimension.as_str() == name)
-    }
-
     /// The dimension's index in a [`Key`]; `None` for the date, which is a fact's day.
     pub fn key_index(self) -> Option<usize> {
         KEY.iter().position(|dimension| *dimension == self)

@@ -130,8 +130,7 @@ pub async fn report(context: &RequestContext, mut request: Request) -> HandlerRe
     let form = body::read_text(&mut request, MAX_BODY).await?;
     let id = parameter(&form, "click_id").ok_or_else(|| missing("click_id"))?;
     let status = parameter(&form, "status").ok_or_else(|| missing("status"))?;
-    let status = TestStatus::ALL.into_iter().find(|known| known.as_str() == status);
-    let status = status.ok_or_else(|| {
+    let status = TestStatus::parse(&status).ok_or_else(|| {
         let names = TestStatus::ALL.map(TestStatus::as_str).join(", ");
         ApiError::from(FieldError::new("status", format!("must be one of {names}")))
     })?;

@@ -27,12 +27,6 @@ domain::named_values! {
     }
 }
 
-impl Method {
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.as_str() == name)
-    }
-}
-
 domain::named_values! {
     /// A route's name in the metrics and the log.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

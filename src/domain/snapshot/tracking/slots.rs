@@ -82,8 +82,7 @@ impl Slot {
     /// Parses the output of [`Self::name`]; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
         let mut parts = name.split('-');
-        let kind = parts.next()?;
-        let kind = ShardKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
+        let kind = ShardKind::parse(parts.next()?)?;
         let slot = Self { kind, bits: parts.next()?.parse().ok()?, number: parts.next()?.parse().ok()? };
         let is_slot = slot.bits <= MAX_BITS && u32::from(slot.number) < 1 << slot.bits;
         (is_slot && parts.next().is_none()).then_some(slot)

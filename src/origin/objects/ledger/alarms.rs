@@ -128,7 +128,7 @@ pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall), publi
         Ok::<_, DatabaseError>(RaiseAlarms::from(alarms))
     };
     let calls = [
-        (activity::address(publisher), alarms_of(ChangeCause::ALL, None)?),
+        (activity::address(publisher), alarms_of(&ChangeCause::ALL, None)?),
         (attention::address(), alarms_of(&own, Some(publisher))?),
     ];
     for (to, raise) in calls {
