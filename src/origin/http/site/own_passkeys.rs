@@ -6,7 +6,7 @@ use worker::Request;
 use super::{
     gate::Visit,
     members::{ask, seconds},
-    passkeys::{CredentialBody, Person, begin_in_session, challenge_of, creation_options, new_passkey, refuse},
+    passkeys::{CredentialBody, Person, begin_in_session, creation_options, new_passkey},
     sign_in::user_agent,
 };
 use crate::http::{HandlerResult, Refusal};
@@ -15,10 +15,7 @@ use contract::{
     operation::Done,
 };
 use domain::{
-    accounts::{
-        challenge::CeremonyPurpose,
-        webauthn::{CredentialDescriptor, PASSKEY_REFUSED, Registration},
-    },
+    accounts::{challenge::CeremonyPurpose, webauthn::CredentialDescriptor},
     model::credentials,
 };
 use platform::http::Answer;
@@ -66,17 +63,10 @@ pub async fn creation(visit: &Visit<'_>) -> HandlerResult {
 pub async fn add(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let user_agent = user_agent(&request);
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
-    let registration = Registration::parse(credential.get()).map_err(refuse)?;
-    let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&visit.token));
-    let (issued, challenge) = challenge_of(visit.context, registration.challenge(), purpose, &binding)?;
-    if issued.account != Some(visit.account.id()) {
-        return Err(PASSKEY_REFUSED.into());
-    }
-    let add = AddPasskey {
-        session: visit.token.clone(),
-        passkey: new_passkey(visit.config, registration, (&issued, challenge))?,
-        user_agent,
-    };
+    let ceremony = (CeremonyPurpose::Addition, visit.account.id());
+    let binding = credentials::hash(&visit.token);
+    let passkey = new_passkey(visit.context, visit.config, &credential, ceremony, &binding)?;
+    let add = AddPasskey { session: visit.token.clone(), passkey, user_agent };
     let Done {} = ask(visit, add).await?;
     Ok(Answer::new(204))
 }

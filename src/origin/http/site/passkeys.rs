@@ -56,7 +56,7 @@ impl CredentialBody {
 }
 
 /// Logs why a passkey is refused. The caller learns only that it is refused.
-pub fn refuse(error: PasskeyError) -> ApiError {
+fn refuse(error: PasskeyError) -> ApiError {
     log::warn("passkeys", error.as_str());
     PASSKEY_REFUSED
 }
@@ -114,7 +114,7 @@ fn mark_of(config: &SiteConfig, request: &Request) -> Result<String, ApiError> {
 }
 
 /// Checks that a presented challenge was issued for this purpose and binding.
-pub fn challenge_of(
+fn challenge_of(
     context: &RequestContext,
     presented: &[u8],
     purpose: CeremonyPurpose,
@@ -158,13 +158,20 @@ pub fn creation_options(
     Answer::json(200, json!({ "options": options }).to_string())
 }
 
-/// Checks a created passkey. The challenge is spent when the passkey is stored.
+/// Checks a created passkey of a member of the account. Its challenge is spent when the passkey is stored.
 pub fn new_passkey(
+    context: &RequestContext,
     config: &SiteConfig,
-    registration: Registration,
-    (issued, challenge): (&Challenge, SpentChallenge),
+    credential: &RawValue,
+    (purpose, account): (CeremonyPurpose, AccountId),
+    binding: &CredentialHash,
 ) -> Result<NewPasskey, ApiError> {
-    let made = registration.check(&config.party, issued).map_err(refuse)?;
+    let registration = Registration::parse(credential.get()).map_err(refuse)?;
+    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, binding)?;
+    if issued.account != Some(account) {
+        return Err(PASSKEY_REFUSED);
+    }
+    let made = registration.check(&config.party, &issued).map_err(refuse)?;
     Ok(NewPasskey {
         credential_id: Bytes(made.credential_id),
         algorithm: made.algorithm.cose(),
@@ -183,13 +190,9 @@ pub async fn create(context: &RequestContext, config: &SiteConfig, mut request: 
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let account = account_of(context, config, &invite)?;
     let sessions = sessions_left(context, config, &request, &account).await?;
-    let registration = Registration::parse(credential.get()).map_err(refuse)?;
-    let (binding, purpose) = (bind(&mark, &invite), CeremonyPurpose::Registration);
-    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
-    if issued.account != Some(account.id()) {
-        return Err(PASSKEY_REFUSED.into());
-    }
-    let accept = Accept { invite, passkey: Some(new_passkey(config, registration, (&issued, challenge))?), user_agent };
+    let ceremony = (CeremonyPurpose::Registration, account.id());
+    let passkey = new_passkey(context, config, &credential, ceremony, &bind(&mark, &invite))?;
+    let accept = Accept { invite, passkey: Some(passkey), user_agent };
     let to = accounts::address(account.id());
     let signed_in: SignedIn = context.call(&to, accept).await?;
     open_session(context, config, sessions, &signed_in).await

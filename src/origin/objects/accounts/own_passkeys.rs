@@ -9,7 +9,7 @@ use super::{
 };
 use crate::delivery::register;
 use contract::{
-    accounts::{AddPasskey, PasskeyRow, RemovePasskey},
+    accounts::{AddPasskey, PasskeyRow, RemovePasskey, Session},
     operation::Bytes,
 };
 use domain::{
@@ -37,7 +37,7 @@ pub fn list(db: &impl Database, member: MemberId) -> DbResult<Vec<PasskeyRow>> {
 }
 
 pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result {
-    let session = LiveSession::require(db, now_ms, &add.session)?;
+    let LiveSession { session, .. } = LiveSession::require(db, now_ms, &add.session)?;
     passkeys::check_new(db, now_ms, session.member, &add.passkey)?;
     let id = webauthn::short_id(&add.passkey.credential_id.0);
     db.transaction(|| {
@@ -48,8 +48,8 @@ pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result {
 
 /// Removes a passkey and ends the member's other sessions: whoever has the passkey's device may have signed in.
 pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result {
-    let session = LiveSession::require(db, now_ms, &remove.session)?;
-    let passkeys = list(db, session.member)?;
+    let live = LiveSession::require(db, now_ms, &remove.session)?;
+    let passkeys = list(db, live.session.member)?;
     let passkey = passkeys
         .iter()
         .find(|passkey| passkey.passkey_id == remove.passkey_id)
@@ -60,12 +60,12 @@ pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result
     db.transaction(|| {
         db.execute(sql::DELETE_PASSKEY, params![passkey.credential_id.0.clone()])?;
         register::add(db, now_ms, &Ended::Passkey(passkey.credential_id.clone()))?;
-        session.end_others(db)?;
-        Ok(append(db, now_ms, &session, "passkey_removed", &passkey.passkey_id)?)
+        live.end_others(db)?;
+        Ok(append(db, now_ms, &live.session, "passkey_removed", &passkey.passkey_id)?)
     })
 }
 
-fn append(db: &impl Database, now_ms: i64, session: &LiveSession, action: &str, passkey_id: &str) -> DbResult {
+fn append(db: &impl Database, now_ms: i64, session: &Session, action: &str, passkey_id: &str) -> DbResult {
     let entry = Entry {
         subject: Some(Party::thing(passkey_id)),
         ..Entry::of(Party::member(session.member, session.name.as_str()), action)

@@ -114,16 +114,16 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
 
 /// Marks a session as verified with a passkey of its own member.
 pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result {
-    let session = LiveSession::require(db, now_ms, &verify.session)?;
+    let live = LiveSession::require(db, now_ms, &verify.session)?;
     let stored = find(db, &verify.passkey.credential_id.0)?;
-    if stored.passkey.member != session.member {
+    if stored.passkey.member != live.session.member {
         return Err(PASSKEY_REFUSED.into());
     }
     check_count(&stored, verify.passkey.sign_count)?;
     challenges::check(db, now_ms, &verify.passkey.challenge)?;
     db.transaction(|| {
         store_use(db, now_ms, &verify.passkey)?;
-        Ok(session.verify(db, now_ms)?)
+        Ok(live.verify(db, now_ms)?)
     })
 }
 

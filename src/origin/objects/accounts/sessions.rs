@@ -76,27 +76,25 @@ impl NewSession {
 /// A live session of a member.
 pub struct LiveSession {
     hash: Vec<u8>,
-    session_id: String,
-    pub member: MemberId,
-    pub name: String,
-    role: Role,
-    times: SessionTimes,
-    is_local: bool,
+    /// The session without the notices for owners.
+    pub session: Session,
 }
 
 impl LiveSession {
     pub fn find(db: &impl Database, now_ms: i64, token: &str) -> DbResult<Option<Self>> {
         let hash = credentials::hash(token).to_vec();
         db.read_first(sql::GET_SESSION, params![hash.clone(), now_ms], |row| {
-            Ok(Self {
-                hash,
+            let session = Session {
                 session_id: row.text(0)?.to_owned(),
                 member: row.parse(1, MemberId::parse)?,
                 name: row.text(2)?.to_owned(),
                 role: row.parse(3, Role::parse)?,
                 times: times(row, 4)?,
                 is_local: row.boolean(7)?,
-            })
+                recoveries: Vec::new(),
+                restored_at_ms: None,
+            };
+            Ok(Self { hash, session })
         })
     }
 
@@ -114,22 +112,20 @@ impl LiveSession {
 
     /// Stores the time of this use, within the caller's transaction.
     fn see(&mut self, db: &impl Database, now_ms: i64) -> DbResult {
-        self.times.last_seen_at_ms = now_ms;
-        db.execute(
-            sql::SET_TIMES,
-            params![self.hash.clone(), now_ms, self.times.verified_at_ms, self.times.ends_at_ms()],
-        )?;
-        db.execute(sql::SEE_MEMBER, params![self.member.to_string(), now_ms])
+        let times = &mut self.session.times;
+        times.last_seen_at_ms = now_ms;
+        db.execute(sql::SET_TIMES, params![self.hash.clone(), now_ms, times.verified_at_ms, times.ends_at_ms()])?;
+        db.execute(sql::SEE_MEMBER, params![self.session.member.to_string(), now_ms])
     }
 
     /// Ends the member's other sessions, within the caller's transaction.
     pub fn end_others(&self, db: &impl Database) -> DbResult {
-        db.execute(sql::DELETE_OTHER_SESSIONS, params![self.member.to_string(), self.hash.clone()])
+        db.execute(sql::DELETE_OTHER_SESSIONS, params![self.session.member.to_string(), self.hash.clone()])
     }
 
     /// Stores that a passkey verified the session now, within the caller's transaction.
     pub fn verify(mut self, db: &impl Database, now_ms: i64) -> DbResult {
-        self.times.verified_at_ms = Some(now_ms);
+        self.session.times.verified_at_ms = Some(now_ms);
         self.see(db, now_ms)
     }
 }
@@ -137,29 +133,24 @@ impl LiveSession {
 /// Reads a session. A person's action extends the session. The time of the action is stored at most every 10 minutes.
 pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUse) -> Result<Session> {
     let mut live = LiveSession::require(db, now_ms, token)?;
-    if live.times.should_store_seen(now_ms, session_use) {
+    if live.session.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
     }
-    let (recoveries, restored_ms) =
-        if live.role.is_highest() { (audit::recoveries(db, now_ms)?, account::restored_ms(db)?) } else { (vec![], 0) };
-    let is_shown = restored_ms > now_ms.saturating_sub(audit::SHOWN_MS);
-    Ok(Session {
-        session_id: live.session_id,
-        member: live.member,
-        name: live.name,
-        role: live.role,
-        times: live.times,
-        is_local: live.is_local,
-        recoveries,
-        restored_at_ms: is_shown.then_some(restored_ms),
-    })
+    let mut session = live.session;
+    if session.role.is_highest() {
+        session.recoveries = audit::recoveries(db, now_ms)?;
+        let restored_ms = account::restored_ms(db)?;
+        let is_shown = restored_ms > now_ms.saturating_sub(audit::SHOWN_MS);
+        session.restored_at_ms = is_shown.then_some(restored_ms);
+    }
+    Ok(session)
 }
 
 /// Ends the session of a browser that signs out, unless the session has already ended.
 pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result {
     match LiveSession::find(db, now_ms, token)? {
         Some(live) => {
-            let by = Party::member(live.member, live.name);
+            let by = Party::member(live.session.member, live.session.name);
             delete(db, now_ms, live.hash, &Entry::of(by, "signed_out"))
         }
         None => Ok(()),
