@@ -140,7 +140,7 @@ pub struct Claimed {
 }
 
 /// A part of `GET …/conversions`: an outbox's log of conversions, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
     /// `pending`, `held`, `approved`, `rejected`, `reversed` or `refused`; any if `None`.
     pub status: Option<String>,

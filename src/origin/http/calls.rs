@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use serde_json::Value;
 use url::form_urlencoded;
 use worker::Request;
 
@@ -49,6 +50,12 @@ pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwn
 /// Parses the JSON of an object's answer.
 pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refusal> {
     serde_json::from_str(&reply.body).map_err(|error| internal("objects", error).into())
+}
+
+/// Returns a text in an object's answer, such as the id of the created thing.
+pub fn text_in(reply: &OperatorReply, name: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(&reply.body).ok()?;
+    Some(body.get(name)?.as_str()?.to_owned())
 }
 
 /// Returns a 200 answer with this document as JSON.

@@ -13,13 +13,13 @@ mod rewards;
 mod settings;
 mod switch;
 mod tester;
-mod users;
 mod visitor;
 
 use crate::http::{
     HandlerResult, alarms,
     handlers::{DashboardCall, MemberCall},
     site::{self, Call, gate},
+    users::{self, UserBody},
 };
 use domain::accounts::account::AccountKind;
 use platform::http::Answer;
@@ -40,7 +40,7 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
 async fn member(call: MemberCall, access: gate::Access, mut request: Call<'_>) -> HandlerResult {
     let visit = visitor::admit(&mut request, access).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
-    let request = request.request;
+    let mut request = request.request;
     match call {
         MemberCall::Switch => switch::switch(&visit, request).await,
         MemberCall::Overview => figures::overview(&visit).await,
@@ -73,7 +73,10 @@ async fn member(call: MemberCall, access: gate::Access, mut request: Call<'_>) -
         MemberCall::TestCallback => tester::test(&visit, request).await,
         MemberCall::PreviewCallback => tester::preview(&visit, request).await,
         MemberCall::ListOffers => offers::list(&visit, request).await,
-        MemberCall::User(call) => users::call(&visit, call, request).await,
+        MemberCall::User(call) => {
+            let body = UserBody::read(&mut request).await?;
+            users::carry_out(context, &visit.publisher, visit.actor(), call, body).await
+        }
         MemberCall::Alarms(call) => {
             let announce = |change| visit.announce(change);
             alarms::of_publisher(context, &visit.publisher, call, request, announce).await

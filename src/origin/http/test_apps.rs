@@ -5,14 +5,13 @@ use worker::Request;
 use crate::http::{
     HandlerResult, RequestContext,
     api_key::{self, ApiKey},
-    calls::{read_json, read_reply},
+    calls::{read_json, text_in},
     site::audited,
 };
 use contract::{
     accounts::{Actor, Announce, AnnouncedChange},
     catalog::{self, COMMAND_PATH, PutTestApp},
     ledger::UsedKey,
-    operation::OperatorReply,
 };
 use domain::{accounts::account::Account, catalog::own_app::TestApp, model::Document, reporting::keys::Scope};
 use platform::http::{Answer, answer::LogFields};
@@ -35,17 +34,8 @@ async fn put(context: &RequestContext, mut request: Request, log_fields: &mut Lo
         Announce { by: Actor::Key(format!("key {label} ({key_id})")), change: AnnouncedChange::CreateApp { name } };
     let put = PutTestApp { publisher_id: key.publisher.clone(), body };
     let account = Account::Publisher(key.publisher).id();
+    let app_of = |made: &_| text_in(made, "app_id");
     let to = catalog::address(COMMAND_PATH);
     let made = audited::change(&context.workers, account, announce, &to, put, app_of).await?;
     Ok(made.into())
-}
-
-/// The id of the app, for the audit.
-fn app_of(reply: &OperatorReply) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct SetUp {
-        app_id: String,
-    }
-    let made: Result<SetUp, _> = read_reply(reply);
-    made.ok().map(|made| made.app_id)
 }

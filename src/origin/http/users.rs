@@ -180,13 +180,11 @@ async fn export(context: &RequestContext, publisher: &PublisherId, body: &UserBo
             break;
         }
         let list = List {
-            status: None,
-            state: None,
-            reason: None,
             user_id: Some(body.user_id.clone()),
             limit,
             max_text: merge::MAX_TEXT,
             before: before.take(),
+            ..List::default()
         };
         let outboxes = Outboxes::of(context, app).await?;
         let page = outboxes.list(&list).await?;

@@ -6,7 +6,7 @@ use worker::Request;
 use super::visitor::Visit;
 use crate::http::{
     HandlerResult, Refusal,
-    calls::{ask, read_json, read_page, read_reply},
+    calls::{ask, read_json, read_page, read_reply, text_in},
     site::idempotency_key,
 };
 use contract::{
@@ -67,14 +67,7 @@ pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
     let create = CreateOwnApp { publisher_id: visit.publisher.clone(), key, body };
-    let subject = |reply: &OperatorReply| {
-        #[derive(Deserialize)]
-        struct Created {
-            app_id: String,
-        }
-        let created: Created = serde_json::from_str(&reply.body).ok()?;
-        Some(created.app_id)
-    };
+    let subject = |created: &_| text_in(created, "app_id");
     let announced = AnnouncedChange::CreateApp { name };
     let reply = visit.create(announced, to_catalog(), create, subject).await?;
     app_answer(201, reply)

@@ -13,7 +13,7 @@ use crate::{
         HandlerResult, Refusal,
         calls::{answer, read_json},
         offer_names,
-        site::reward_query::{self, Firsts},
+        site::reward_query,
     },
     objects::outbox::story::unknown_reward,
 };
@@ -47,11 +47,7 @@ pub async fn activity(visit: &Visit<'_>) -> HandlerResult {
     )
     .await;
     // Without the ledger's answer, two steps of the checklist stay open; the rest is shown.
-    let firsts = freshness.map_or(Firsts::default(), |freshness| Firsts {
-        click_ms: freshness.first_click_ms,
-        report_ms: freshness.first_report_ms,
-    });
-    let body = reward_query::activity(&read?, firsts);
+    let body = reward_query::activity(&read?, freshness.ok());
     Ok(Answer::json(200, body.to_string()))
 }
 

@@ -7,13 +7,13 @@ use worker::Request;
 use super::visitor::Visit;
 use crate::http::{
     HandlerResult,
-    calls::{ask, read_document},
+    calls::{ask, read_document, text_in},
 };
 use contract::{
     accounts::AnnouncedChange,
     catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
     ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
-    operation::{CallError, ObjectAddress, OperatorReply},
+    operation::{CallError, ObjectAddress},
 };
 use domain::{
     accounts::{
@@ -62,10 +62,7 @@ pub async fn create_report_key(visit: &Visit<'_>, mut request: Request) -> Handl
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label, "scope": scope }).to_string();
     let announced = AnnouncedChange::CreateReportKey { label, scope };
-    let key_id = |created: &OperatorReply| {
-        let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
-        Some(body.get("key_id")?.as_str()?.to_owned())
-    };
+    let key_id = |created: &_| text_in(created, "key_id");
     let create =
         CreateKey { body, by: Some(KeyCreator { member: visit.session.member, name: visit.session.name.clone() }) };
     let created = visit.create(announced, ledger_of(visit), create, key_id).await?;

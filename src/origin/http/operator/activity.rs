@@ -6,10 +6,7 @@ use serde_json::{Map, Value, json};
 use worker::Request;
 
 use super::{MAX_DOCUMENT, ask_catalog, publisher_in, read_document};
-use crate::http::{
-    HandlerResult, RequestContext,
-    site::reward_query::{self, Firsts},
-};
+use crate::http::{HandlerResult, RequestContext, site::reward_query};
 use contract::{
     activity::{self, Activity, ReadActivity},
     catalog::KnownPublishers,
@@ -43,7 +40,7 @@ impl Document for FiguresBody {
 pub async fn read(context: &RequestContext, segments: &[&str]) -> HandlerResult {
     let publisher = publisher_in(context, segments).await?;
     let read = last_days(context, &publisher, reward_query::DAYS).await?;
-    Ok(OperatorReply::ok(&reward_query::activity(&read, Firsts::default())).into())
+    Ok(OperatorReply::ok(&reward_query::activity(&read, None)).into())
 }
 
 /// `POST publisher_figures`: the figures of these publishers. An unknown publisher, or one whose activity object does

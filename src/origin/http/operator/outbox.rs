@@ -56,8 +56,7 @@ pub async fn call(
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
             let get = Get { transaction_id: transaction_id.clone() };
-            let keeper = outboxes.keeper(&transaction_id)?;
-            let entry = outboxes.call(keeper, get, TIMEOUT).await?;
+            let entry = outboxes.of_transaction(&transaction_id, get, TIMEOUT).await?;
             answer(&offer_names::add_to_one(context, &entry).await?)
         }
         OutboxCall::ReadStory => {
@@ -71,14 +70,14 @@ pub async fn call(
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
             let replay = Replay { transaction_id: transaction_id.clone() };
-            outboxes.of_transaction(&transaction_id, replay).await
+            Ok(outboxes.of_transaction(&transaction_id, replay, TIMEOUT).await?.into())
         }
         OutboxCall::Settle(action) => {
             let order: SettleBody = read_document(&mut request, MAX_DOCUMENT).await?;
             let settle = order.into_settle(segment(1), action);
             let detail = audit_words::of_order(&settle.reason, &settle.despite);
-            let keeper = outboxes.keeper(&settle.transaction_id)?;
-            let settled = outboxes.call(keeper, settle, SETTLE_TIMEOUT).await?;
+            let transaction_id = settle.transaction_id.clone();
+            let settled = outboxes.of_transaction(&transaction_id, settle, SETTLE_TIMEOUT).await?;
             Ok(answer(&settled)?.audited(detail))
         }
         OutboxCall::SettleMany(action) => {

@@ -272,15 +272,7 @@ async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option
     let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
         return Ok(None);
     };
-    let list = List {
-        status: None,
-        state: None,
-        reason: None,
-        user_id: Some(text.to_owned()),
-        limit: REWARDS,
-        max_text: merge::MAX_TEXT,
-        before: None,
-    };
+    let list = List { user_id: Some(text.to_owned()), limit: REWARDS, max_text: merge::MAX_TEXT, ..List::default() };
     let page = outboxes.list(&list).await?;
     let mut found = json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions });
     match found.get_mut("rewards").and_then(Value::as_array_mut) {

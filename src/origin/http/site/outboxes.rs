@@ -7,7 +7,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::merge;
 use crate::{
     http::{
-        HandlerResult, Refusal, RequestContext,
+        Refusal, RequestContext,
         calls::{TIMEOUT, ask_catalog, until_found},
         comparison::read_day,
     },
@@ -27,7 +27,7 @@ use contract::{
 use domain::{
     callbacks::shards,
     conversions::{ids, table::UNKNOWN_CONVERSION},
-    model::{ApiError, AppId, UtcDay},
+    model::{AppId, UtcDay},
 };
 use platform::{CONNECTIONS, ObjectCall, runtime::now_ms};
 
@@ -73,18 +73,13 @@ impl<'c> Outboxes<'c> {
         (0..self.settings.outbox_shards).collect()
     }
 
-    /// Asks each outbox by its number. The answers are in the order of the numbers.
-    pub async fn ask_each<T>(&self, ask: impl AsyncFn(u8) -> Result<T, CallError>) -> Result<Vec<T>, CallError> {
-        ask_all(self.numbers(), ask).await
-    }
-
     /// Sends an operation to each outbox.
     async fn call_each<O: Operation + Copy>(
         &self,
         operation: O,
         timeout: Duration,
     ) -> Result<Vec<O::Answer>, CallError> {
-        self.ask_each(async |number| self.call(number, operation, timeout).await).await
+        ask_all(self.numbers(), async |number| self.call(number, operation, timeout).await).await
     }
 
     fn has_callback(&self) -> bool {
@@ -124,27 +119,23 @@ impl<'c> Outboxes<'c> {
     }
 
     pub async fn read_story(&self, transaction_id: &str) -> Result<OperatorReply, Refusal> {
-        let keeper = self.keeper(transaction_id)?;
         let read = ReadReward {
             publisher: self.settings.publisher_id.clone(),
             transaction_id: transaction_id.to_owned(),
             is_analyst: false,
         };
-        Ok(self.call(keeper, read, TIMEOUT).await?)
-    }
-
-    /// Returns the number of the outbox that keeps a transaction.
-    pub fn keeper(&self, transaction_id: &str) -> Result<u8, ApiError> {
-        ids::shard_of(transaction_id).filter(|number| *number < self.settings.outbox_shards).ok_or(UNKNOWN_CONVERSION)
+        self.of_transaction(transaction_id, read, TIMEOUT).await
     }
 
     /// Sends an operation to the outbox that keeps a transaction.
-    pub async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> HandlerResult
-    where
-        O: Operation<Answer = OperatorReply>,
-    {
-        let keeper = self.keeper(transaction_id)?;
-        Ok(self.call(keeper, operation, TIMEOUT).await?.into())
+    pub async fn of_transaction<O: Operation>(
+        &self,
+        transaction_id: &str,
+        operation: O,
+        timeout: Duration,
+    ) -> Result<O::Answer, Refusal> {
+        let keeper = ids::shard_of(transaction_id).filter(|number| *number < self.settings.outbox_shards);
+        Ok(self.call(keeper.ok_or(UNKNOWN_CONVERSION)?, operation, timeout).await?)
     }
 
     /// Settles the matching conversions after a place, for up to [`MANY_MS`]. Returns the place at which to continue.
@@ -207,6 +198,7 @@ impl<'c> Outboxes<'c> {
     }
 }
 
+/// Asks outboxes by their numbers. The answers are in the order of the numbers.
 async fn ask_all<T>(numbers: Vec<u8>, ask: impl AsyncFn(u8) -> Result<T, CallError>) -> Result<Vec<T>, CallError> {
     stream::iter(numbers).map(|number| ask(number)).buffered(CONNECTIONS).try_collect().await
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::reward_filter::{Conditions, parse as parse_member};
 use contract::{
     activity::{Activity, Counts, ListRewards, ListedReward, Place, RewardPage},
+    ledger::Freshness,
     rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::model::{ApiError, AppId, Document, FieldError, SECOND_MS};
@@ -151,15 +152,8 @@ fn number(text: &str) -> Value {
     text.parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-/// The times of the publisher's first counted click and first report, in milliseconds. They come from the ledger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Firsts {
-    pub click_ms: Option<i64>,
-    pub report_ms: Option<i64>,
-}
-
-/// The answer to `GET activity`.
-pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
+/// The answer to `GET activity`. The ledger's `freshness` has the times of the first counted click and first report.
+pub fn activity(activity: &Activity, freshness: Option<Freshness>) -> Value {
     let days = activity.days.iter().map(|day| {
         let mut members = counts(&day.counts);
         members.insert("date".into(), day.day.to_string().into());
@@ -188,10 +182,10 @@ pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
         "first": {
             // Always null, because the edge answers lists of offers and reports them to no object.
             "list": null,
-            "click": seconds(firsts.click_ms),
+            "click": seconds(freshness.and_then(|freshness| freshness.first_click_ms)),
             "conversion": seconds(activity.first_conversion_ms),
             "callback": seconds(activity.first_callback_ms),
-            "report": seconds(firsts.report_ms),
+            "report": seconds(freshness.and_then(|freshness| freshness.first_report_ms)),
         },
     })
 }

@@ -25,7 +25,7 @@ use platform::{
     Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, log, params, traits::Random,
 };
 
-const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "no address for alarms is set");
+pub const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "no address for alarms is set");
 /// The prefix of the purpose for which the settings are sealed. The owner follows.
 const PURPOSE: &str = "alarms of ";
 
@@ -115,14 +115,6 @@ pub fn reseal(db: &impl Database, sender: &CallbackSender, runtime: &impl Random
 /// Returns when the address was set; `None` if no address is set.
 pub fn set_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.read_first(sql::GET_ADDRESS, &[], |row| row.integer(2))
-}
-
-/// Like [`endpoint`], but an address must be set.
-///
-/// # Errors
-/// `no_address`
-pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Endpoint> {
-    endpoint(db, sender)?.ok_or_else(|| NO_ADDRESS.into())
 }
 
 /// Carries out [`ReadAlarmAddress`](contract::alarms::ReadAlarmAddress).

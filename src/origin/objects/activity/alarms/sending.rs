@@ -118,7 +118,7 @@ pub async fn test(
     runtime: &(impl Clock + Http + Random),
     sender: &CallbackSender,
 ) -> Result<OperatorReply> {
-    let endpoint = address::required(db, sender)?;
+    let endpoint = address::endpoint(db, sender)?.ok_or(address::NO_ADDRESS)?;
     let random = runtime.random().map_err(Failure::Internal)?;
     let now_ms = runtime.now_ms();
     let id = format!("test-{}", hex::encode(random.get(..16).unwrap_or_default()));
