@@ -63,15 +63,9 @@ struct Outcome {
     reason: Option<Reason>,
 }
 
-impl From<ApiError> for Outcome {
-    fn from(refusal: ApiError) -> Self {
-        Self {
-            http_status: refusal.status,
-            code: refusal.code.to_owned(),
-            error: Some(refusal.message.into_owned()),
-            transaction_id: None,
-            reason: None,
-        }
+impl Outcome {
+    fn refused(http_status: u16, code: String, error: Option<String>) -> Self {
+        Self { http_status, code, error, transaction_id: None, reason: None }
     }
 }
 
@@ -85,7 +79,8 @@ enum CheckError {
 
 impl From<ApiError> for CheckError {
     fn from(refusal: ApiError) -> Self {
-        Self::Refused(refusal.into())
+        let message = refusal.message.into_owned();
+        Self::Refused(Outcome::refused(refusal.status, refusal.code.to_owned(), Some(message)))
     }
 }
 
@@ -100,13 +95,7 @@ impl From<CallError> for CheckError {
         };
         let message: Option<Value> = serde_json::from_str(body).ok();
         let message = message.as_ref().and_then(|body| body["error"].as_str());
-        Self::Refused(Outcome {
-            http_status: *status,
-            code,
-            error: message.map(str::to_owned),
-            transaction_id: None,
-            reason: None,
-        })
+        Self::Refused(Outcome::refused(*status, code, message.map(str::to_owned)))
     }
 }
 

@@ -197,25 +197,30 @@ pub async fn enter<'c>(call: &mut Call<'c>, access: Access, media_types: &[&str]
     let (current, session, sessions) = admit(context, config, &call.request, access, call.is_write).await?;
     let member = session.member.to_string();
     let BrowserSession { token, account } = current;
-    let pools = &context.isolate.pools;
     if let Some(most) = access.max_body
         && call.is_write
         && body::exists(&call.request)
     {
         let owner = account.id().to_string();
-        let bodies = pools.get(Pool::MemberBodies);
+        let bodies = context.isolate.pools.get(Pool::MemberBodies);
         let _arriving = bodies.acquire_part(&owner, (&member, PER_MEMBER), context.now_ms)?;
         body::receive(&mut call.request, most).await?;
     }
-    let permit = match &account {
-        Account::Publisher(publisher) => {
-            let calls = pools.get(Pool::Publishers);
-            calls.acquire_part(publisher.as_str(), (&member, PER_MEMBER), context.now_ms)?
-        }
-        Account::Operator => pools.get(Pool::Operators).acquire(&member, context.now_ms)?,
-    };
+    let permit = acquire(context, &account, &member)?;
     let member = Member { account, token, session, sessions, _permit: permit };
     Ok(Visit { context, config, segments: call.segments, query: call.address.query, member })
+}
+
+/// Takes a permit from the share that a member or a session has of its account's permits.
+fn acquire(context: &RequestContext, account: &Account, owner: &str) -> Result<Permit, ApiError> {
+    let pools = &context.isolate.pools;
+    match account {
+        Account::Publisher(publisher) => {
+            let calls = pools.get(Pool::Publishers);
+            calls.acquire_part(publisher.as_str(), (owner, PER_MEMBER), context.now_ms)
+        }
+        Account::Operator => pools.get(Pool::Operators).acquire(owner, context.now_ms),
+    }
 }
 
 /// Returns the current session, if it is live and its role allows the call, and all sessions of the browser. If the
@@ -231,21 +236,10 @@ async fn admit(
     let mut sessions = sessions_of(context, config, request);
     let mut ended = None;
     while let Some(current) = sessions.current().cloned() {
-        let publisher = match &current.account {
-            Account::Publisher(publisher) => Some(publisher),
-            Account::Operator => None,
-        };
         // The permit is taken before the account's object is called, because that call may hang. The session's MAC
         // proves which publisher it belongs to. Each session has its own share of permits, so that its burst shuts out
         // no other session.
-        let token = current.token.as_str();
-        let _asking = match publisher {
-            Some(publisher) => {
-                let calls = context.isolate.pools.get(Pool::Publishers);
-                calls.acquire_part(publisher.as_str(), (token, PER_MEMBER), context.now_ms)?
-            }
-            None => context.isolate.pools.get(Pool::Operators).acquire(token, context.now_ms)?,
-        };
+        let _asking = acquire(context, &current.account, &current.token)?;
         let session = match read_session(context, config, &current, access.session_use).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
@@ -255,7 +249,7 @@ async fn admit(
             }
             Err(unknown) => return Err(unknown),
         };
-        if let Some(publisher) = publisher {
+        if let Account::Publisher(publisher) = &current.account {
             check_publisher(request, publisher, is_write)?;
         }
         if let Some(permission) = access.permission {

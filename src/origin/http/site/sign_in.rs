@@ -14,7 +14,6 @@ use crate::http::{
 use contract::{
     accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
     catalog::Resource,
-    operation::{CallError, Done},
 };
 use domain::{
     accounts::{
@@ -141,7 +140,7 @@ pub async fn sessions_left(
 }
 
 /// Returns the answer that gives a browser a new session, in addition to its sessions of other accounts. A session that
-/// the cookie no longer has is ended. If that fails, the session expires 12 hours after its last use.
+/// the cookie no longer has is ended.
 pub async fn open_session(
     context: &RequestContext,
     config: &SiteConfig,
@@ -152,9 +151,7 @@ pub async fn open_session(
     let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
     let session = session.ok_or_else(|| internal("site", "an account returned a malformed session"))?;
     for session in &sessions.open(session) {
-        if let Err(error) = end(context, session).await {
-            log::warn("site", format_args!("a session was not ended: {error}"));
-        }
+        end(context, session).await;
     }
     with_sessions(config, &sessions)
 }
@@ -166,22 +163,20 @@ pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> Handler
     Ok(Answer::new(204).header("Set-Cookie", cookie))
 }
 
-async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), CallError> {
+/// Ends a session. A session whose account does not answer expires 12 hours after its last use.
+async fn end(context: &RequestContext, session: &BrowserSession) {
     let sign_out = SignOut { session: session.token.clone() };
     let to = accounts::address(session.account.id());
-    let Done {} = context.call(&to, sign_out).await?;
-    Ok(())
+    if let Err(error) = context.call(&to, sign_out).await {
+        log::warn("site", format_args!("a session was not ended: {error}"));
+    }
 }
 
 /// Ends all sessions of the browser, so that signing out leaves no account open. The cookie is always cleared, even
-/// without live sessions. A session whose account does not answer expires 12 hours after its last use.
+/// without live sessions.
 pub async fn sign_out(context: &RequestContext, config: &SiteConfig, request: Request) -> HandlerResult {
     let sessions = gate::sessions_of(context, config, &request);
-    for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
-        if let Err(error) = ended {
-            log::warn("site", format_args!("a session was not ended: {error}"));
-        }
-    }
+    join_all(sessions.all().iter().map(|session| end(context, session))).await;
     let cookie = Cookie::sessions(config.kind, config.site);
     Ok(Answer::new(204).header("Set-Cookie", cookie.clear()))
 }
