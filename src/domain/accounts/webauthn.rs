@@ -2,8 +2,8 @@
 //! signature, which the runtime's WebCrypto verifies. So the module contains no cryptography except SHA-256.
 //!
 //! Attestation is `none`, since an invite or a session authorizes each registration. `PublicKeyCredential.toJSON()`
-//! delivers the public key as SPKI, so no CBOR is read. The key's copy in the authenticator data is not compared: without
-//! an attestation nobody signs it, so whoever sends a false key could send it twice.
+//! delivers the public key as SPKI, so no CBOR is read. The key's copy in the authenticator data is not compared:
+//! without an attestation nobody signs it, so whoever sends a false key could send it twice.
 
 mod algorithm;
 mod assertion;

@@ -15,8 +15,8 @@ const BACKED_UP: u8 = 1 << 4;
 const ATTESTED_CREDENTIAL: u8 = 1 << 6;
 const EXTENSIONS: u8 = 1 << 7;
 
-/// Parsed authenticator data. Its CBOR, the new credential's key and extensions, is skipped: browsers deliver the key as
-/// SPKI, and some authenticators add extensions even though none is requested.
+/// Parsed authenticator data. Its CBOR, the new credential's key and extensions, is skipped: browsers deliver the key
+/// as SPKI, and some authenticators add extensions even though none is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthenticatorData<'a> {
     rp_id_hash: &'a [u8; 32],
