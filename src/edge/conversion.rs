@@ -83,7 +83,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         answered => answered,
     };
     let mut answer = log_fields.attach_to(answered);
-    if is_ignored && answer.status() < 400 {
+    if is_ignored && answer.status < 400 {
         answer = answer.header("Signpost-Note", BODY_IGNORED);
     }
     let sent = RawPostback { is_post, query, form: form.as_deref() };

@@ -110,7 +110,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     }
     let by_token = proof.token.map(|token| token.advertiser);
     // Only the advertiser that owns the click's offer receives a 200.
-    if answer.status() == 200
+    if answer.status == 200
         && known.is_none()
         && let (Some(advertiser), Some(terms)) = (&by_token, &terms)
     {
@@ -180,16 +180,16 @@ fn received(
     is_unsigned: bool,
     answer: &Answer,
 ) -> ReceivedPostback {
-    let fields = answer.log_fields();
-    let taken = fields.outcome.and_then(Status::parse_any_case);
+    let fields = &answer.log_fields;
+    let taken = fields.outcome.and_then(Status::parse);
     let taken = taken.map(|status| taken_code(status, fields.duplicate.unwrap_or(false)));
     let offer = click.and_then(|click| click.offer.as_ref());
     ReceivedPostback {
         at_ms,
         method: if sent.is_post { "POST" } else { "GET" }.into(),
         parameters: shown_parameters(sent.query, sent.form),
-        http_status: answer.status(),
-        code: taken.or(answer.code()).unwrap_or_default().to_owned(),
+        http_status: answer.status,
+        code: taken.or(answer.code.as_deref()).unwrap_or_default().to_owned(),
         transaction_id: fields.transaction_id.clone(),
         advertiser: None,
         app: click.map(|click| click.app),

@@ -70,7 +70,7 @@ async fn generate(
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     };
-    log_fields.rows = match answer.status() {
+    log_fields.rows = match answer.status {
         204 => Some(0),
         _ => answer.passed_header("X-Total-Count").and_then(|rows| rows.parse().ok()),
     };

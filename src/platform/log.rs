@@ -12,6 +12,7 @@ use domain::model::MINUTE_MS;
 
 mod console;
 
+pub(crate) use console::now_ms;
 pub use console::{error, warn, write, write_some};
 
 /// The severity of a line, which selects the console's method.

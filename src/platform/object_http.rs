@@ -60,17 +60,14 @@ pub fn fail(place: &'static str, failure: Failure) -> worker::Result<Response> {
 
 /// An error as an HTTP answer.
 pub fn refuse(error: &ApiError) -> worker::Result<Response> {
-    let mut answer = Response::builder()
-        .with_status(error.status)
-        .with_header("content-type", "application/json")?
-        .with_header("cache-control", "no-store")?;
+    let mut answer = answer(error.status, error.body().into_bytes())?;
     if *error == common::NEWER_SCHEMA {
-        answer = answer.with_header(NEWER_SCHEMA, "true")?;
+        answer.headers_mut().set(NEWER_SCHEMA, "true")?;
     }
     if let Some(seconds) = error.retry_after_s {
-        answer = answer.with_header("retry-after", &seconds.to_string())?;
+        answer.headers_mut().set("retry-after", &seconds.to_string())?;
     }
-    Ok(answer.fixed(error.body().into_bytes()))
+    Ok(answer)
 }
 
 impl From<worker::Error> for Failure {

@@ -3,6 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use crate::log::now_ms;
 use domain::model::MINUTE_MS;
 
 /// The time for which data is listed after it was last met, in milliseconds.
@@ -15,16 +16,6 @@ thread_local! {
 /// Records that data of this kind was met and could not be read.
 pub fn record(kind: &'static str) {
     record_at(kind, now_ms());
-}
-
-#[cfg(target_arch = "wasm32")]
-fn now_ms() -> i64 {
-    crate::runtime::now_ms()
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn now_ms() -> i64 {
-    0
 }
 
 fn record_at(kind: &'static str, now_ms: i64) {

@@ -61,9 +61,9 @@ pub async fn operate(
     };
     // A change that failed with 5xx may have been made, so its entry stays unconfirmed. A dry run changes nothing.
     let settle = |answer: &Answer, undone| {
-        (answer.status() < 500 || answer.is_dry_run()).then(|| Settle {
-            is_done: answer.status() < 400 && !answer.is_dry_run(),
-            detail: answer.audit_detail().map(str::to_owned),
+        (answer.status < 500 || answer.is_dry_run).then(|| Settle {
+            is_done: answer.status < 400 && !answer.is_dry_run,
+            detail: answer.audit_detail.clone(),
             ..undone
         })
     };

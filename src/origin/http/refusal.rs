@@ -13,11 +13,11 @@ pub struct Refusal(Box<Answer>);
 
 impl Refusal {
     pub fn status(&self) -> u16 {
-        self.0.status()
+        self.0.status
     }
 
     pub fn code(&self) -> Option<&str> {
-        self.0.code()
+        self.0.code.as_deref()
     }
 
     pub fn into_answer(self) -> Answer {

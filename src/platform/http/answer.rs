@@ -11,16 +11,16 @@ use domain::model::{ApiError, common};
 pub const JSON: &str = "application/json";
 
 pub struct Answer {
-    status: u16,
+    pub status: u16,
     headers: Vec<(Cow<'static, str>, String)>,
     body: Vec<u8>,
     /// The code of a refusal, kept even if the body does not contain it.
-    code: Option<Cow<'static, str>>,
-    log_fields: LogFields,
+    pub code: Option<Cow<'static, str>>,
+    pub log_fields: LogFields,
     /// True if nothing was changed, because the caller asked only for a preview.
-    is_dry_run: bool,
+    pub is_dry_run: bool,
     /// The detail that the audit records of a change, in addition to the ids in its path.
-    audit_detail: Option<String>,
+    pub audit_detail: Option<String>,
     /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
 }
@@ -65,10 +65,6 @@ impl Answer {
         Self { passed: Some(response), ..Self::new(status) }
     }
 
-    pub fn status(&self) -> u16 {
-        self.status
-    }
-
     pub fn json(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::new(status).body(JSON, body)
     }
@@ -88,18 +84,10 @@ impl Answer {
         self
     }
 
-    pub fn code(&self) -> Option<&str> {
-        self.code.as_deref()
-    }
-
     /// Marks an answer that changed nothing, because the caller asked only for a preview.
     pub fn dry_run(mut self, is_dry_run: bool) -> Self {
         self.is_dry_run = is_dry_run;
         self
-    }
-
-    pub fn is_dry_run(&self) -> bool {
-        self.is_dry_run
     }
 
     /// Sets the detail that the audit records of a change, in addition to the ids in its path. It must not name a user.
@@ -108,17 +96,9 @@ impl Answer {
         self
     }
 
-    pub fn audit_detail(&self) -> Option<&str> {
-        self.audit_detail.as_deref()
-    }
-
     pub fn with_log_fields(mut self, log_fields: LogFields) -> Self {
         self.log_fields = log_fields;
         self
-    }
-
-    pub fn log_fields(&self) -> &LogFields {
-        &self.log_fields
     }
 
     /// Sets `Retry-After`, if `seconds` has a value.

@@ -43,7 +43,7 @@ pub async fn serve(
         log::error("entry", panic);
         common::INTERNAL_ERROR.into()
     });
-    let status = answer.status();
+    let status = answer.status;
     if status >= 400 && !matches!(sent.method().as_str(), "GET" | "HEAD") {
         body::discard(sent, status).await;
     }

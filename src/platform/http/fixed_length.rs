@@ -18,7 +18,16 @@ extern "C" {
     type Pipe;
 
     #[wasm_bindgen(method, catch, js_name = pipeThrough)]
-    fn pipe_through(this: &Pipe, through: &FixedLengthStream) -> Result<ReadableStream, JsValue>;
+    fn pipe_through(this: &Pipe, through: &JsValue) -> Result<ReadableStream, JsValue>;
+}
+
+/// Pipes a body through a transform stream. Returns a response that carries the result.
+///
+/// # Errors
+/// The runtime's exception.
+pub fn pipe(body: &JsValue, through: &JsValue) -> Result<Response, JsValue> {
+    let stream = body.unchecked_ref::<Pipe>().pipe_through(through)?;
+    web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map(Response::from)
 }
 
 /// A 200 with `Content-Length` that sends each chunk once the client has taken the chunks before it.
@@ -33,9 +42,6 @@ pub fn respond(
 ) -> Result<Response> {
     let failure = |error: JsValue| Error::RustError(format!("the stream of an answer failed: {error:?}"));
     let chunked: web_sys::Response = Response::from_stream(chunks)?.into();
-    let body: JsValue = chunked.body().into();
     let through = FixedLengthStream::new(length as f64).map_err(failure)?;
-    let stream = body.unchecked_ref::<Pipe>().pipe_through(&through).map_err(failure)?;
-    let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(failure)?;
-    Ok(Response::from(carrier).with_headers(headers))
+    Ok(pipe(&chunked.body().into(), &through).map_err(failure)?.with_headers(headers))
 }

@@ -77,8 +77,8 @@ impl<'r> RequestInfo<'r> {
 
 /// Counts a request, and writes its line if it has one. `began_ms` is its time of arrival.
 pub fn record(traffic: &Traffic, info: &RequestInfo<'_>, request: &web_sys::Request, answer: &Answer, began_ms: i64) {
-    let (status, fields) = (answer.status(), answer.log_fields());
-    traffic.answered(info.name, status, answer.code());
+    let (status, fields) = (answer.status, &answer.log_fields);
+    traffic.answered(info.name, status, answer.code.as_deref());
     let outcome = (info.name == RouteName::Conversion).then(|| match (fields.outcome, status) {
         (Some(outcome), _) => outcome,
         (None, 503) if fields.app.is_none() => UNREAD,
@@ -104,7 +104,7 @@ fn write_line(
     (event, most): (Event, Option<u32>),
     outcome: Option<&'static str>,
 ) {
-    let (status, fields) = (answer.status(), answer.log_fields());
+    let (status, fields) = (answer.status, &answer.log_fields);
     let ray = info.id.clone().or_else(|| ray(request));
     let subject = |id| info.subject_id(id, status);
     let line = Line {
@@ -112,7 +112,7 @@ fn write_line(
         method: Method::parse(info.method).map(Method::as_str),
         route: Some(info.pattern.unwrap_or(info.name.as_str())),
         status: Some(status),
-        code: answer.code(),
+        code: answer.code.as_deref(),
         outcome,
         duplicate: fields.duplicate,
         app: fields.app.as_deref().or(subject(LoggedId::App)),
@@ -130,8 +130,12 @@ fn write_line(
         Some(most) => {
             // Unknown callers do not use up the lines of known callers. A caller with any token and somebody's click id
             // counts as known, but uses up only the lines of the click's app.
-            let kind =
-                format!("{event:?} {} {} {}", info.name.as_str(), answer.code().unwrap_or(""), fields.is_known());
+            let kind = format!(
+                "{event:?} {} {} {}",
+                info.name.as_str(),
+                answer.code.as_deref().unwrap_or(""),
+                fields.is_known()
+            );
             let owner = fields.app.as_deref().or(fields.publisher.as_deref());
             log::write_some(&kind, owner, most, line);
         }
@@ -142,7 +146,7 @@ fn write_line(
 /// The event of a request's line, and the maximum lines of its kind per minute, if any. `None` if the request has no
 /// line.
 fn event(info: &RequestInfo<'_>, answer: &Answer) -> Option<(Event, Option<u32>)> {
-    let (status, fields) = (answer.status(), answer.log_fields());
+    let (status, fields) = (answer.status, &answer.log_fields);
     Some(match (info.name, status) {
         (_, 401) if fields.is_known() => (Event::Refused, Some(MAX_FAILURES)),
         (_, 401) => (Event::Refused, Some(MAX_ANONYMOUS)),

@@ -5,7 +5,7 @@ use std::{cell::RefCell, fmt::Display};
 
 use super::{Event, Level, Line, Sampler, scrubbed};
 #[cfg(target_arch = "wasm32")]
-use crate::runtime::now_ms;
+pub use crate::runtime::now_ms;
 
 /// Maximum faults of one place that an isolate logs per minute. Without a limit, a fault in every request would flood
 /// the log.
@@ -15,8 +15,9 @@ thread_local! {
     static SAMPLER: RefCell<Sampler> = RefCell::default();
 }
 
+/// The time in Wasm; 0 in native builds.
 #[cfg(not(target_arch = "wasm32"))]
-fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     0
 }
 

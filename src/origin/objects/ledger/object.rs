@@ -3,11 +3,8 @@
 
 use std::panic::RefUnwindSafe;
 
-use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use worker::{
-    ByteStream, DurableObject, Env, Headers, Request, Response, State, durable_object,
-    web_sys::{self, ReadableStream},
-};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use worker::{ByteStream, DurableObject, Env, Headers, Request, Response, State, durable_object};
 
 use super::{
     response_stream,
@@ -22,6 +19,7 @@ use domain::{
 use platform::{
     Failure, Result,
     durable::DurableDatabase,
+    http::fixed_length::pipe,
     object_http::{answer, command_in, fail, refuse, respond},
     panics_to_failure, runtime,
     workers::Workers,
@@ -159,21 +157,11 @@ extern "C" {
 
     #[wasm_bindgen(constructor, catch)]
     fn new(format: &str) -> Result<DecompressionStream, JsValue>;
-
-    type Pipe;
-
-    #[wasm_bindgen(method, catch, js_name = pipeThrough)]
-    fn pipe_through(this: &Pipe, through: &DecompressionStream) -> Result<ReadableStream, JsValue>;
 }
 
 /// Decompresses a gzip body with the runtime's stream, which is faster than Wasm and applies backpressure.
 fn decompress(request: &Request) -> Result<ByteStream> {
     let failure = |error: JsValue| Failure::Internal(format!("decompression: {error:?}"));
-    let body: JsValue = request.inner().body().into();
-    let stream = body
-        .unchecked_ref::<Pipe>()
-        .pipe_through(&DecompressionStream::new("gzip").map_err(failure)?)
-        .map_err(failure)?;
-    let carrier = web_sys::Response::new_with_opt_readable_stream(Some(&stream)).map_err(failure)?;
-    Ok(Response::from(carrier).stream()?)
+    let decompression = DecompressionStream::new("gzip").map_err(failure)?;
+    Ok(pipe(&request.inner().body().into(), &decompression).map_err(failure)?.stream()?)
 }
