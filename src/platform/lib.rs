@@ -35,7 +35,7 @@ pub mod unreadable;
 #[cfg(target_arch = "wasm32")]
 pub mod workers;
 
-pub use database::{Database, DatabaseError, DbResult, Row};
+pub use database::{Database, DatabaseError, DbResult, Row, Value};
 pub use failure::{Failure, Result};
 pub use panics::{catch_panics, log_panics, panic_to_failure, panics_to_failure};
 pub use traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep};

@@ -28,7 +28,7 @@ pub const ITEMS: usize = 200;
 const MAX_REASON: usize = 200;
 
 /// The object that reports.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
     /// The app of an outbox; `None` for other objects.
@@ -107,23 +107,14 @@ pub fn open_differing(db: &impl Database, now_ms: i64, subject: &str, vouched: &
     db.execute(sql::OPEN_DIFFERING, params![subject, now_ms, reason, amount])
 }
 
-fn end_item(db: &impl Database, kind: Kind, subject: &str) -> DbResult {
+/// Ends an item, such as that of a day that was restated.
+pub fn end_item(db: &impl Database, kind: Kind, subject: &str) -> DbResult {
     db.execute(sql::END_ITEM, params![kind.number(), subject])
-}
-
-/// Ends the item of a day that was restated.
-pub fn end_restated(db: &impl Database, subject: &str) -> DbResult {
-    end_item(db, Kind::Differs, subject)
 }
 
 /// Opens a ledger's item for a day.
 pub fn open_day(db: &impl Database, now_ms: i64, kind: Kind, day: UtcDay, reason: &str) -> DbResult {
     db.execute(sql::OPEN_DAY, params![kind.number(), day.to_string(), now_ms, reason])
-}
-
-/// Ends the item of a day.
-pub fn end_day(db: &impl Database, kind: Kind, day: UtcDay) -> DbResult {
-    end_item(db, kind, &day.to_string())
 }
 
 /// Makes the next batch due, although no item has changed.

@@ -20,6 +20,7 @@ pub use sweep::alarm;
 
 use crate::delivery::{attention_feed, batches};
 use contract::{
+    attention::Kind,
     counters::{Command, Reply, Restated},
     operation::Applied,
 };
@@ -46,7 +47,7 @@ pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: C
         Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, counts, read)?)),
         Command::SumDay(sum) => log::sums_of_day(db, now_ms, &sum).map(Reply::DaySums),
         Command::Restated(Restated { publisher, day }) => {
-            attention_feed::end_restated(db, &night::subject(publisher.as_str(), day))?;
+            attention_feed::end_item(db, Kind::Differs, &night::subject(publisher.as_str(), day))?;
             Ok(Reply::Done {})
         }
         Command::Stats(stats) => counting::stats(db, counts, &stats).map(Reply::Stats),

@@ -40,7 +40,6 @@ use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
 use platform::{Database, DbResult, Result};
-use segments::MergeResult;
 
 /// The values that a command uses in addition to the database.
 pub struct Context<'a> {
@@ -92,7 +91,7 @@ pub fn alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     register::sweep(db, now_ms)?;
     final_days::judge(db, now_ms)?;
     for _ in 0..MERGES {
-        if segments::merge_next(db)? == MergeResult::Nothing {
+        if !segments::merge_next(db)? {
             break;
         }
     }

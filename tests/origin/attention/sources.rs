@@ -85,7 +85,7 @@ fn a_day_that_differs_is_listed_until_it_is_restated() {
     let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
         "reason": "log_behind", "payout_usd": 1.25});
     assert_eq!(page["items"], json!([differs]));
-    attention_feed::end_restated(&db, "2026-01-15").unwrap();
+    attention_feed::end_item(&db, Kind::Differs, "2026-01-15").unwrap();
     exchange(&db, &to, NOW + 2_000, MAX_ITEMS);
     assert!(listed(&to).is_empty());
 }
@@ -230,8 +230,8 @@ fn every_statement_is_listed_for_the_conformance_test() {
     end_batch(&db, 1);
     attention_feed::open_differing(&db, NOW, "2026-01-15", &missing(1)).unwrap();
     attention_feed::open_day(&db, NOW, Kind::Unconfirmed, UtcDay::of_ms(NOW), "silent").unwrap();
-    attention_feed::end_day(&db, Kind::Unconfirmed, UtcDay::of_ms(NOW)).unwrap();
-    attention_feed::end_restated(&db, "2026-01-15").unwrap();
+    attention_feed::end_item(&db, Kind::Unconfirmed, &UtcDay::of_ms(NOW).to_string()).unwrap();
+    attention_feed::end_item(&db, Kind::Differs, "2026-01-15").unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
     attention_feed::drop_changes(&db).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);

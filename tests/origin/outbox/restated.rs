@@ -5,6 +5,7 @@ use std::{rc::Rc, time::Duration};
 use super::*;
 use crate::{registers::Registers, storage::Storage};
 use contract::{
+    attention::Kind,
     counters::{Command as ToCounters, Flush},
     ledger::{OfferSum, Restate},
     operation::{CallError, ObjectAddress, Operation},
@@ -74,7 +75,7 @@ impl ObjectCall for Runtime {
                 assert_eq!(to.name, shard().object_name());
                 if json["restated"].is_object() {
                     let day: UtcDay = serde_json::from_value(json["restated"]["day"].clone()).unwrap();
-                    attention_feed::end_restated(&objects.outbox, &day.to_string()).unwrap();
+                    attention_feed::end_item(&objects.outbox, Kind::Differs, &day.to_string()).unwrap();
                     serde_json::json!({})
                 } else {
                     let state = endpoint::read(&objects.outbox).unwrap();

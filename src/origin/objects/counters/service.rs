@@ -216,7 +216,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Tells the operator's attention of the batches that were refused or are late, and of the days whose totals
     /// differ.
     async fn send_attention(&self, db: &D) -> DbResult {
-        let of_name = |name: &str| Source { name: name.to_owned(), app: None, publisher: None, rewards: None };
+        let of_name = |name: &str| Source { name: name.to_owned(), ..Source::default() };
         let source = &|| Ok(self.shell.name().map(of_name));
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }

@@ -3,14 +3,10 @@
 
 use worker::{Request, Response};
 
-use super::{
-    column_cache::ColumnCache,
-    report::{self, ReportError},
-    segments::Segments,
-};
+use super::{column_cache::ColumnCache, report, segments::Segments};
 use contract::ledger;
 use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
-use platform::{Database, Failure, Result};
+use platform::{Database, Result};
 
 pub async fn report(db: &impl Database, columns: &ColumnCache, mut request: Request) -> Result<Response> {
     let times = request.headers().get(ledger::BENCH_TIMES)?.and_then(|times| times.parse().ok());
@@ -19,11 +15,7 @@ pub async fn report(db: &impl Database, columns: &ColumnCache, mut request: Requ
     for _ in 0..times.unwrap_or(1) {
         let query = Query::parse(&body)?;
         let segments = Segments::new(db, None).with_cache(columns);
-        let result = report::build_of(&segments, db, &query, &Budget::default());
-        let report = result.map_err(|error| match error {
-            ReportError::Failure(failure) => failure,
-            ReportError::Damaged(cause) => Failure::Internal(cause),
-        })?;
+        let report = report::build_of(&segments, db, &query, &Budget::default())?;
         answer = Renderer::new(report.page, Format::Json, report.names).whole();
     }
     Ok(Response::from_bytes(answer)?)

@@ -30,10 +30,7 @@ use domain::{
         metric::{Sums, get},
     },
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json as as_json},
-    params,
-};
+use platform::{Database, DatabaseError, DbResult, Row, database::json as as_json, params};
 
 /// The row of `state` with the last day that is final for readers.
 const FINAL_THROUGH: &str = "final_through";
@@ -57,18 +54,18 @@ pub struct Watch(Vec<(UtcDay, Figures)>);
 
 impl Watch {
     /// Reads the figures of the days among `days` that are final, within the transaction of the change.
-    pub fn begin(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
+    pub fn begin(db: &impl Database, days: &[UtcDay]) -> DbResult<Self> {
         Self::of_all(db, &final_of(db, days)?)
     }
 
     /// Reads the figures of all `days`.
-    pub fn of_all(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
+    pub fn of_all(db: &impl Database, days: &[UtcDay]) -> DbResult<Self> {
         let days = days.iter().map(|day| Ok((*day, figures(db, *day)?)));
-        days.collect::<Result<_, DatabaseError>>().map(Self)
+        days.collect::<DbResult<_>>().map(Self)
     }
 
     /// Adds entries for the changes, and returns whether there are any changes.
-    pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> Result<bool, DatabaseError> {
+    pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> DbResult<bool> {
         let differences = self.differences(db)?.into_iter();
         let entries = differences.map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
         let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
@@ -78,7 +75,7 @@ impl Watch {
     }
 
     /// Returns the apps whose figures have changed, by day.
-    pub fn differences(self, db: &impl Database) -> Result<Vec<Difference>, DatabaseError> {
+    pub fn differences(self, db: &impl Database) -> DbResult<Vec<Difference>> {
         let mut differences = Vec::new();
         for (day, before) in self.0 {
             let before = before.into_iter().map(|(app, before)| (app, (before, Default::default())));
@@ -115,11 +112,11 @@ pub fn shown(sums: &Sums) -> Map<String, Value> {
 }
 
 /// Returns the days among `days` that are final for readers.
-pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
+pub fn final_of(db: &impl Database, days: &[UtcDay]) -> DbResult<Vec<UtcDay>> {
     db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| segments::day(row.integer(0)?))
 }
 
-fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
+fn figures(db: &impl Database, day: UtcDay) -> DbResult<Figures> {
     let mut figures = Figures::new();
     for layer in [Layer::Loaded, Layer::Offers] {
         // Damaged segments are skipped: their facts are unknown, and no report is made from them.
@@ -151,7 +148,7 @@ fn add(
     now_ms: i64,
     (day, app, cause): (UtcDay, &str, ChangeCause),
     [before, after]: [Sums; 2],
-) -> Result<DayChange, DatabaseError> {
+) -> DbResult<DayChange> {
     let (before, after) = (as_json(&before)?, as_json(&after)?);
     let read = db.query_integer(state::GET_STATE, params![READ_THROUGH])?.unwrap_or(0);
     let hour_ms = now_ms.saturating_sub(now_ms.rem_euclid(HOUR_MS));
@@ -167,11 +164,11 @@ fn add(
 }
 
 /// Registers the entries, so that a restored ledger can store them again.
-fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> Result<(), DatabaseError> {
+fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> DbResult {
     entries.into_iter().try_for_each(|entry| register::add(db, now_ms, &Lasting::Changed(entry)))
 }
 
-fn change(row: &Row) -> Result<DayChange, DatabaseError> {
+fn change(row: &Row) -> DbResult<DayChange> {
     Ok(DayChange {
         number: row.integer(0)?,
         day: segments::day(row.integer(1)?)?,
@@ -184,14 +181,14 @@ fn change(row: &Row) -> Result<DayChange, DatabaseError> {
 }
 
 /// Returns the last day that is final for readers; none if no day is final yet.
-pub fn final_through(db: &impl Database) -> Result<Option<UtcDay>, DatabaseError> {
+pub fn final_through(db: &impl Database) -> DbResult<Option<UtcDay>> {
     let number = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
     number.map(segments::day).transpose()
 }
 
 /// Moves the last final day forward after the states of days were decided, and deletes old entries, within the caller's
 /// transaction.
-pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn judged(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP, params![first_number(now_ms.saturating_sub(KEPT_MS))])?;
     let through = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
     let first = match through {
@@ -210,7 +207,7 @@ pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 }
 
 /// Returns a page of entries. The returned entries no longer change.
-pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, DatabaseError> {
+pub fn list(db: &impl Database, list: ListDayChanges) -> DbResult<DayChanges> {
     let limit = list.limit.clamp(1, MAX_LIMIT);
     let mut changes = match list.before {
         Some(before) => db.read_all(sql::LIST_NEWEST, params![before, limit + 1], change)?,
@@ -226,7 +223,7 @@ pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, Data
 
 /// Treats all entries as read. A process calls this once: an entry may have been read after the copy was made to which
 /// the ledger was restored.
-pub fn close_all(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn close_all(db: &impl Database) -> DbResult {
     match db.query_integer(sql::NEWEST, &[])? {
         Some(newest) => db.execute(state::RAISE_STATE, params![READ_THROUGH, newest]),
         None => Ok(()),
@@ -234,7 +231,7 @@ pub fn close_all(db: &impl Database) -> Result<(), DatabaseError> {
 }
 
 /// Stores an entry that a restored ledger has lost, within the caller's transaction.
-pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseError> {
+pub fn take_again(db: &impl Database, entry: &DayChange) -> DbResult {
     let (before, after) = (as_json(&entry.before)?, as_json(&entry.after)?);
     let cause = u32::from(entry.cause.number());
     let number = entry.number;
@@ -246,7 +243,7 @@ pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseE
 
 /// Adds entries for the days whose figures reverted because the ledger was restored from a copy. Each entry goes from
 /// the figures of the last lost entry to the figures of the next entry or, if there is none, to the current figures.
-pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn went_back(db: &impl Database, now_ms: i64) -> DbResult {
     let Some(from) = db.query_integer(state::GET_STATE, params![LOST_FROM])? else {
         return Ok(());
     };
@@ -277,12 +274,12 @@ pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 }
 
 /// Returns the version of the facts of the days `first` to `last`. Any change on one of these days raises the version.
-pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, DatabaseError> {
+pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> DbResult<i64> {
     let version = db.query_integer(sql::GET_VERSION, params![first.number(), last.number()])?;
     Ok(version.unwrap_or(0))
 }
 
 /// Records that the facts of these days have changed, within the transaction that changes them.
-pub fn set_versions(db: &impl Database, days: &[UtcDay], version: i64) -> Result<(), DatabaseError> {
+pub fn set_versions(db: &impl Database, days: &[UtcDay], version: i64) -> DbResult {
     db.execute(sql::SET_VERSIONS, params![as_json(&days)?, version])
 }

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
+    day_changes::shown,
     segments::{self, Layer},
     sql,
 };
 use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, ledger::DayState, operation::OperatorReply};
-use domain::{
-    model::{ApiError, FieldError, MicroUsd, SECOND_MS, UtcDay},
-    reporting::Measure,
-};
+use domain::model::{ApiError, FieldError, SECOND_MS, UtcDay};
 use platform::{Database, DbResult, Result, params};
 
 /// Returns a page of days, newest first. `before` is the previous page's cursor, a date.
@@ -80,9 +78,6 @@ fn summary([segments, rows, sums @ ..]: &[i64; 7]) -> Map<String, Json> {
     let mut summary = Map::new();
     summary.insert("segments".into(), json!(segments));
     summary.insert("rows".into(), json!(rows));
-    for (measure, sum) in Measure::ALL.into_iter().zip(sums) {
-        let value = if measure == Measure::Revenue { json!(MicroUsd(*sum)) } else { json!(sum) };
-        summary.insert(measure.as_str().into(), value);
-    }
+    summary.extend(shown(sums));
     summary
 }

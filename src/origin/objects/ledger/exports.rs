@@ -8,7 +8,7 @@ use xxhash_rust::xxh64::Xxh64;
 
 use super::{
     Context, freshness, names,
-    report::{self, DAMAGED_FACTS, Report, ReportError},
+    report::{self, Report},
     segments::{Layer, Segments},
     sql,
 };
@@ -26,7 +26,7 @@ use domain::{
         render::{BodyLength, Renderer},
     },
 };
-use platform::{Database, DbResult, Failure, Result, log, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 /// Maximum exports that wait to be read. With a query of up to 256 KiB each they take 4 MiB. A page reads its export at
 /// once, so an export that is followed by 16 others was abandoned and is deleted.
@@ -106,8 +106,7 @@ impl ExportQuery {
     /// Returns the number of the report's rows.
     fn count(&self, db: &impl Database) -> Result<u64> {
         let segments = Segments::new(db, self.layer);
-        let report = report::build_of(&segments, db, &self.page(0, 1), &Budget::default());
-        Ok(report.map_err(failure)?.page.total)
+        Ok(report::build_of(&segments, db, &self.page(0, 1), &Budget::default())?.page.total)
     }
 
     /// Makes the page of a piece and, for the first piece, computes the length of the whole body.
@@ -116,23 +115,12 @@ impl ExportQuery {
         let page = self.page(wanted.rows_before, PIECE_ROWS);
         let budget = Budget::default();
         if wanted.version.is_some() {
-            let report = report::build_of(&segments, db, &page, &budget).map_err(failure)?;
-            return Ok((report, None));
+            return Ok((report::build_of(&segments, db, &page, &budget)?, None));
         }
         let mut length = BodyLength::new(&page, wanted.format.format(), names::all(db)?);
         let mut visitor = |values: &[&str], sums: &Sums| length.add(values, sums);
-        let report = report::build_visited(&segments, db, &page, &budget, &mut visitor).map_err(failure)?;
+        let report = report::build_visited(&segments, db, &page, &budget, &mut visitor)?;
         Ok((report, Some(length.bytes())))
-    }
-}
-
-fn failure(error: ReportError) -> Failure {
-    match error {
-        ReportError::Failure(failure) => failure,
-        ReportError::Damaged(cause) => {
-            log::error("ledger", cause);
-            DAMAGED_FACTS.into()
-        }
     }
 }
 

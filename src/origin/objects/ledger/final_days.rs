@@ -89,7 +89,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
             let since = day.minus(IDLE_DAYS).number();
             let state = match db.query_first(sql::FIND_UNCONFIRMED, params![day.number(), since])? {
                 None => {
-                    attention_feed::end_day(db, Kind::Unconfirmed, day)?;
+                    attention_feed::end_item(db, Kind::Unconfirmed, &day.to_string())?;
                     DayState::Final
                 }
                 Some(_) if now_ms < latest_ms => {

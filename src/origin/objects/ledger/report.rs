@@ -13,7 +13,7 @@ use domain::{
         segment::UNKNOWN_VERSION,
     },
 };
-use platform::{Database, DatabaseError, Failure, log, unreadable};
+use platform::{Database, DatabaseError, Failure, Result, log, unreadable};
 
 /// The error of a report that needs a damaged segment, because its figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError =
@@ -29,32 +29,13 @@ pub struct Report {
     pub through_ms: Option<i64>,
 }
 
-/// The reason that no report was made.
-#[derive(Debug)]
-pub enum ReportError {
-    Failure(Failure),
-    /// A damaged segment. The text is for the log; the answer is [`DAMAGED_FACTS`].
-    Damaged(String),
-}
-
-impl<E: Into<Failure>> From<E> for ReportError {
-    fn from(failure: E) -> Self {
-        Self::Failure(failure.into())
-    }
-}
-
 /// Builds a report from all facts. It is synchronous, so that an isolate holds the groups of only one query at a time.
-pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report, ReportError> {
+pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Report> {
     build_of(&Segments::new(db, None), db, query, budget)
 }
 
 /// Builds a report from these segments.
-pub fn build_of<D: Database>(
-    segments: &Segments<'_, D>,
-    db: &D,
-    query: &Query,
-    budget: &Budget,
-) -> Result<Report, ReportError> {
+pub fn build_of<D: Database>(segments: &Segments<'_, D>, db: &D, query: &Query, budget: &Budget) -> Result<Report> {
     with_names(db, engine::run(segments, query, budget))
 }
 
@@ -65,23 +46,19 @@ pub fn build_visited<D: Database>(
     query: &Query,
     budget: &Budget,
     visitor: &mut Visit<'_>,
-) -> Result<Report, ReportError> {
+) -> Result<Report> {
     with_names(db, engine::run_visited(segments, query, budget, visitor))
 }
 
-fn with_names(db: &impl Database, page: Result<Page, EngineError<DatabaseError>>) -> Result<Report, ReportError> {
+fn with_names(db: &impl Database, page: Result<Page, EngineError<DatabaseError>>) -> Result<Report> {
     let page = page.map_err(|error| match error {
-        EngineError::Source(error) => ReportError::from(error),
-        EngineError::TooLarge => ReportError::from(RESULT_TOO_LARGE),
-        EngineError::PageTooLarge => ReportError::from(PAGE_TOO_LARGE),
+        EngineError::Source(error) => Failure::from(error),
+        EngineError::TooLarge => RESULT_TOO_LARGE.into(),
+        EngineError::PageTooLarge => PAGE_TOO_LARGE.into(),
         EngineError::Corrupt { segment, cause } => {
             unreadable::record("segment");
-            let problem = format!("segment {segment}: {cause}");
-            if cause.reason == UNKNOWN_VERSION {
-                log::error("ledger", problem);
-                return common::UNAVAILABLE.into();
-            }
-            ReportError::Damaged(problem)
+            log::error("ledger", format_args!("segment {segment}: {cause}"));
+            if cause.reason == UNKNOWN_VERSION { common::UNAVAILABLE } else { DAMAGED_FACTS }.into()
         }
     })?;
     let names = names::look_up(db, page.column(Dimension::App))?;

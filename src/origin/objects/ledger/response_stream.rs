@@ -13,19 +13,13 @@ use platform::log;
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 const CHECKS: u32 = 30;
 
-/// A page that is being streamed, with its permit.
-struct Sending {
-    renderer: Renderer,
-    _permit: PagePermit,
-}
-
 /// Returns the pieces of a report's body, and a future that ends when they were sent or the time is over.
 pub fn stream(
     renderer: Renderer,
     permit: PagePermit,
 ) -> (impl Stream<Item = Result<Vec<u8>, Error>>, impl Future<Output = ()>) {
-    let sending = Sending { renderer, _permit: permit };
-    let sending = Rc::new(RefCell::new(Some(sending)));
+    // The page that is being streamed, with its permit.
+    let sending = Rc::new(RefCell::new(Some((renderer, permit))));
     // The timer has only a weak reference, so the page is dropped with the pieces if the reader disconnects.
     let timed = Rc::downgrade(&sending);
     let mut complete = false;
@@ -34,12 +28,12 @@ pub fn stream(
             return None;
         }
         let mut sending = sending.borrow_mut();
-        let Some(open) = sending.as_mut() else {
+        let Some((renderer, _)) = sending.as_mut() else {
             complete = true;
             // An error, not the end of the stream: the reader must notice that the body is incomplete.
             return Some(Err(Error::RustError("the answer was not read in time".into())));
         };
-        let piece = open.renderer.next();
+        let piece = renderer.next();
         if piece.is_none() {
             complete = true;
             sending.take();

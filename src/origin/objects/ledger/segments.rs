@@ -14,11 +14,7 @@ use domain::{
         segment::{self, COLUMNS, Column, Corrupt, EncodedSegment, Image, MAX_IMAGE, MAX_ROWS, Segmenter},
     },
 };
-use platform::{
-    Database, DatabaseError, DbResult,
-    database::{Value, json},
-    params,
-};
+use platform::{Database, DatabaseError, DbResult, Value, database::json, params};
 
 /// The two layers of a day (docs/DECISIONS.md, "Reports"). Their numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,20 +171,13 @@ fn slot(id: i64, column: Column) -> i64 {
     id * SLOTS + i64::from(column.number())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergeResult {
-    /// A day was handled. Further days may wait.
-    Some,
-    Nothing,
-}
-
-/// Merges some segments of one crowded day, in one transaction.
+/// Merges some segments of one crowded day, in one transaction. Returns false if no day was crowded.
 ///
 /// # Errors
 /// The database failed, or a segment is corrupt. The day of a corrupt segment is no longer merged.
-pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
+pub fn merge_next(db: &impl Database) -> DbResult<bool> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
-        return Ok(MergeResult::Nothing);
+        return Ok(false);
     };
     let day = day(row.integer(0)?)?;
     let layer = if row.integer(1)? == Layer::Offers.number() { Layer::Offers } else { Layer::Loaded };
@@ -196,11 +185,11 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     let chosen = choose(&segments_of_day(db, day, layer)?);
     if chosen.is_empty() {
         unmark()?;
-        return Ok(MergeResult::Some);
+        return Ok(true);
     }
     let mut segmenter = Segmenter::default();
     for (id, rows) in &chosen {
-        if let Err(error) = read_into(db, *id, *rows, &mut segmenter) {
+        if let Err(error) = read_rows(db, *id, *rows, |key, sums| segmenter.add(key, sums)) {
             unmark()?;
             return Err(error);
         }
@@ -209,7 +198,7 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     if merged.len() >= chosen.len() {
         // The dictionaries do not fit into fewer segments, so every retry would also fail.
         unmark()?;
-        return Ok(MergeResult::Some);
+        return Ok(true);
     }
     db.transaction(|| {
         for (id, _) in &chosen {
@@ -218,7 +207,7 @@ pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
         for segment in &merged {
             insert(db, ACTIVE, day, layer, segment)?;
         }
-        Ok(MergeResult::Some)
+        Ok(true)
     })
 }
 
@@ -280,11 +269,6 @@ pub fn each_intact_row(
         }
     }
     Ok(damaged)
-}
-
-/// Reads a segment's rows into a segmenter.
-fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> DbResult {
-    read_rows(db, id, rows, |key, sums| into.add(key, sums))
 }
 
 fn read_rows(db: &impl Database, id: i64, rows: u32, each: impl FnMut(&Key<'_>, &Sums)) -> DbResult {

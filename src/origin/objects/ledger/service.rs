@@ -21,7 +21,7 @@ use super::{
     export_slots::ExportSlots,
     final_days, freshness, handle, keys, next_alarm,
     page_memory::{PageMemory, PagePermit},
-    report::{self, DAMAGED_FACTS, Report, ReportError},
+    report::{self, Report},
     report_budget::ReportBudget,
     retention,
     segments::Segments,
@@ -124,14 +124,11 @@ pub enum ReportBody {
 }
 
 /// Returns the error of a report that failed. An internal cause goes to the log.
-fn answer_to(error: ReportError) -> ApiError {
-    let (cause, error) = match error {
-        ReportError::Failure(Failure::Refused(error)) => return error,
-        ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
-        ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),
-    };
-    log::error("ledger", cause);
-    error
+fn answer_to(failure: Failure) -> ApiError {
+    if let Failure::Internal(cause) = &failure {
+        log::error("ledger", cause);
+    }
+    failure.into_answer()
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
@@ -236,9 +233,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     async fn send_attention(&self, db: &D) -> DbResult {
         let source = |publisher: PublisherId| Source {
             name: object_name(&publisher),
-            app: None,
             publisher: Some(publisher),
-            rewards: None,
+            ..Source::default()
         };
         let source = &|| Ok(final_days::publisher(db)?.map(source));
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await

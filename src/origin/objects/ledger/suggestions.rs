@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{report, report::ReportError};
+use super::report;
 use contract::{ledger::Suggest, operation::OperatorReply};
 use domain::{
     model::ApiError,
@@ -12,7 +12,7 @@ use domain::{
         query::{MAX_COUNT, Query},
     },
 };
-use platform::{Database, Failure, Result};
+use platform::{Database, Result};
 
 /// Maximum suggestions in an answer.
 const MAX: usize = 20;
@@ -32,10 +32,7 @@ pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
 
 /// Returns the values that contain the text, ignoring case, among the first 50,000. An app also matches by its name.
 pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply> {
-    let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
-        ReportError::Failure(failure) => failure,
-        ReportError::Damaged(cause) => Failure::Internal(cause),
-    })?;
+    let report = report::build(db, query, &Budget::default())?;
     let text = text.to_lowercase();
     let dimension = *query.dimensions.first().unwrap_or(&Dimension::App);
     let names = report.names;

@@ -54,7 +54,8 @@ pub struct Upload {
     buffered: usize,
     names: BTreeMap<String, String>,
     digest: Xxh3,
-    first_day: Option<UtcDay>,
+    /// The first day of the facts that were added.
+    pub first_day: Option<UtcDay>,
     /// The operator's member who uploads.
     by: Option<String>,
 }
@@ -71,14 +72,6 @@ impl From<DatabaseError> for Previewed {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IncrementResult {
-    /// The number of rows in the first upload with this key.
-    pub rows: u64,
-    /// True if an earlier upload with this key was applied.
-    pub duplicate: bool,
-}
-
 impl Upload {
     pub fn new(number: i64) -> Self {
         Self {
@@ -90,11 +83,6 @@ impl Upload {
             first_day: None,
             by: None,
         }
-    }
-
-    /// The first day of the facts that were added.
-    pub fn first_day(&self) -> Option<UtcDay> {
-        self.first_day
     }
 
     /// Sets the operator's member who uploads.
@@ -156,16 +144,17 @@ impl Upload {
         })
     }
 
-    /// Adds the facts to the loaded layer, once for each idempotency key.
+    /// Adds the facts to the loaded layer, once for each idempotency key. Returns the number of rows in the first upload
+    /// with this key, and whether that upload was an earlier one.
     ///
     /// # Errors
     /// [`IDEMPOTENCY_KEY_REUSED`] for other facts under the key; [`INVALID_FACTS`] if a day would exceed its limits.
-    pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<IncrementResult> {
+    pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<Value> {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
             if let Some(rows) = self.spent(db, key)? {
-                return Ok(IncrementResult { rows, duplicate: true });
+                return Ok(json!({ "rows": rows, "duplicate": true }));
             }
             self.check_overflow(db)?;
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
@@ -173,7 +162,7 @@ impl Upload {
             let watch = Watch::begin(db, &days)?;
             self.activate(db, now_ms, &days)?;
             watch.end(db, now_ms, ChangeCause::FactsAdded)?;
-            Ok(IncrementResult { rows, duplicate: false })
+            Ok(json!({ "rows": rows, "duplicate": false }))
         })
     }
 
@@ -252,7 +241,7 @@ impl Upload {
         freshness::loaded(db, now_ms, days)?;
         for day in days {
             db.execute(sql::NOTE_LOAD, params![day.number(), now_ms, self.by.as_deref()])?;
-            attention_feed::end_day(db, Kind::FactsLate, *day)?;
+            attention_feed::end_item(db, Kind::FactsLate, &day.to_string())?;
         }
         for days in days.chunks(REGISTERED_DAYS) {
             register::add(db, now_ms, &Lasting::Loaded(days.to_vec()))?;

@@ -123,7 +123,7 @@ impl Uploads {
             let body = outcome.errors.body(&INVALID_FACTS);
             return Ok(OperatorReply::new(INVALID_FACTS.status, body));
         }
-        if day.into_iter().chain(upload.first_day()).any(|day| day < first_kept) {
+        if day.into_iter().chain(upload.first_day).any(|day| day < first_kept) {
             return Ok(refuse_body(TOO_OLD));
         }
         let (rows, now_ms) = (outcome.rows, clock.now_ms());
@@ -135,10 +135,7 @@ impl Uploads {
                 upload.replace(db, now_ms, day)?;
                 json!({ "rows": rows })
             }
-            Target::Batch(key) => {
-                let added = upload.apply(db, now_ms, &key, rows)?;
-                json!({ "rows": added.rows, "duplicate": added.duplicate })
-            }
+            Target::Batch(key) => upload.apply(db, now_ms, &key, rows)?,
         };
         Ok(OperatorReply::ok(&body))
     }

@@ -9,9 +9,13 @@ use super::{
     story,
     sums::{day, journal, revenue_batches::OutboxLog},
 };
-use crate::delivery::attention_feed;
-use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxDay, OutboxShard, Replay, Reply, Restated,
+use crate::delivery::attention_feed::end_item;
+use contract::{
+    attention::Kind,
+    outbox::{
+        ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxDay, OutboxShard, Replay, Reply,
+        Restated,
+    },
 };
 use domain::model::common;
 use platform::{Database, Result};
@@ -58,7 +62,7 @@ pub fn carry_out(db: &impl Database, peers: &impl Peers, shard: OutboxShard, com
             Ok(Reply::Day(OutboxDay { refilled_ms, ..part }))
         }
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
-        Command::Restated(Restated { day }) => Ok(done(attention_feed::end_restated(db, &day.to_string())?)),
+        Command::Restated(Restated { day }) => Ok(done(end_item(db, Kind::Differs, &day.to_string())?)),
         Command::SumDay(sum) => {
             let state = endpoint::read(db)?;
             let log = OutboxLog::of(db, state.as_ref());
