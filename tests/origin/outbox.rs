@@ -85,7 +85,7 @@ use origin::{
             self,
             callbacks::{
                 bulk_replay,
-                deliveries::{self as attempts, Attempt, ClaimedCallback},
+                deliveries::{self as attempts, ClaimedCallback},
                 replay as operator,
             },
             conversions::{commit, txns},
@@ -98,6 +98,7 @@ use origin::{
 use platform::{
     database::{MAX_INTEGER, Row},
     failure::Failure,
+    http_call::{HttpAnswer, HttpCall},
     keyed_flights::KeyedFlights,
     params,
     traits::Clock,
@@ -409,8 +410,9 @@ fn judge_answer(callback: &ClaimedCallback, now_ms: i64, status: u16, webhook_de
     judge(&Schedule::default(), callback.attempts_made + 1, &outcome, now_ms, u32::MAX / 2)
 }
 
-fn attempt(at_ms: i64, status: u16) -> Attempt {
-    Attempt { at_ms, took_ms: 120, http_status: Some(status), body: format!("answer {status}"), error: None }
+fn attempt(at_ms: i64, status: u16) -> HttpCall {
+    let answer = HttpAnswer { status, body: format!("answer {status}"), ..HttpAnswer::default() };
+    HttpCall { at_ms, took_ms: 120, outcome: Ok(answer) }
 }
 
 /// Lets the endpoint answer an attempt with this status.

@@ -32,7 +32,8 @@ const MAX_TEST: Duration = Duration::from_secs(20);
 pub struct CallbackSender {
     pub schedule: Schedule,
     timeout_ms: u32,
-    guard: Guard,
+    /// Checks URLs, also before they are saved.
+    pub guard: Guard,
     /// The keys of `STORE_KEYS`, which encrypt callback settings.
     vault: Result<Vault, String>,
     /// The decrypted endpoint, with the revision of its settings.
@@ -118,16 +119,6 @@ impl CallbackSender {
         let settings: Callback =
             serde_json::from_slice(&plain).map_err(|_| broken("the decrypted callback settings are not valid"))?;
         Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
-    }
-
-    /// Checks a URL before it is saved. The error is a phrase that follows the field's name.
-    pub fn check_url(&self, url: &str) -> Result<(), String> {
-        self.guard.check(url).map(drop)
-    }
-
-    /// The same for a URL that a member chooses without the operator's consent.
-    pub fn check_members_url(&self, url: &str) -> Result<(), String> {
-        self.guard.check_default_port(url)
     }
 
     /// Makes one attempt. Secrets that the response repeats are masked.

@@ -5,6 +5,7 @@ use serde_json::json as j;
 
 use super::*;
 use origin::objects::outbox::log::{Filter, WALK};
+use platform::http_call::NoAnswer;
 
 const STATUSES: [&str; 5] = ["approved", "pending", "rejected", "reversed", "refused"];
 const STATES: [&str; 5] = ["waiting", "delivered", "dead", "no_endpoint", "refused"];
@@ -70,12 +71,10 @@ fn a_reward_shows_the_state_of_its_callback() {
     apply_settings(&db, NOW, &settings(3, true));
 
     let callback = claim(&db, NOW + 1_500).remove(0);
-    let unanswered = Attempt {
+    let unanswered = HttpCall {
         at_ms: NOW + 1_500,
         took_ms: 10_000,
-        http_status: None,
-        body: String::new(),
-        error: Some("no whole answer within 10000 ms".into()),
+        outcome: Err(NoAnswer::new("timeout", "no whole answer within 10000 ms")),
     };
     let failed = judge(&Schedule::default(), 1, &Outcome::Failed, NOW + 11_500, u32::MAX);
     attempts::conclude(&db, NOW + 11_500, &callback, &unanswered, &failed).unwrap();

@@ -268,7 +268,8 @@ impl Node<'_> {
     }
 
     fn keeper(&self, txn: &Txn) -> Result<(OutboxShard, Rc<Outbox>), Failure> {
-        let shards = endpoint::app_now(&self.outbox.db, self)?.map_or(1, |app| app.outbox_shards);
+        let shards =
+            endpoint::read(&self.outbox.db)?.and_then(|state| state.current).map_or(1, |app| app.outbox_shards);
         let keeper = txns::keeper(app(), shards, txn);
         Ok((keeper, self.world.node(keeper.number).outbox))
     }

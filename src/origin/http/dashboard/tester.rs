@@ -105,7 +105,7 @@ pub async fn preview(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     };
     check_callback(&callback).map_err(ApiError::from)?;
     let refused = |problem| ApiError::from(FieldError::new("callback.url", problem));
-    sender.check_url(&callback.url).map_err(refused)?;
+    sender.guard.check(&callback.url).map_err(refused)?;
     let endpoint = Endpoint::parse(&callback).map_err(ApiError::from)?;
     let random = context.workers.random();
     let random = random.map_err(|error| internal("dashboard", error))?;

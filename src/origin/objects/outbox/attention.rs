@@ -68,66 +68,44 @@ macro_rules! end {
     };
 }
 
-macro_rules! conversions {
-    ($state:literal, $from:literal) => {
+/// The item of the conversion `NEW`.
+macro_rules! conversion {
+    () => {
         concat!(
             "SELECT ",
-            kind_of_state!($state),
+            kind_of_state!("NEW.state"),
             ", e.transaction_id, (e.fields ->> '$.conversion_ts') * 1000,
-               CASE ",
-            $state,
-            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' WHEN 26 THEN 'suspended' WHEN 27 THEN 'after_restore' ELSE 'held' END,
-               e.fields ->> '$.payout' FROM ",
-            $from,
-            " AND (",
-            kind_of_state!($state),
+               CASE NEW.state WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' WHEN 26 THEN 'suspended' WHEN 27 THEN 'after_restore' ELSE 'held' END,
+               e.fields ->> '$.payout' FROM entries e WHERE e.entry = NEW.entry AND (",
+            kind_of_state!("NEW.state"),
             ") IS NOT NULL"
         )
     };
 }
 
-macro_rules! dead_callbacks {
-    ($row:literal, $from:literal) => {
+/// The item of the callback `NEW`.
+macro_rules! dead_callback {
+    () => {
         concat!(
-            "SELECT 3, ",
-            $row,
-            ".transaction_id, COALESCE(",
-            $row,
-            ".due_ms, ",
-            $row,
-            ".at_ms), COALESCE('http_' || IIF(EXISTS (SELECT 1 FROM attempts WHERE entry = ",
-            $row,
-            ".entry), (SELECT http_status FROM attempts WHERE entry = ",
-            $row,
-            ".entry ORDER BY attempt DESC LIMIT 1), ",
-            $row,
-            ".first_status), 'no_answer'), ",
-            $row,
-            ".fields ->> '$.payout'",
-            $from,
-            " WHERE ",
-            is_dead!($row)
+            "SELECT 3, NEW.transaction_id, COALESCE(NEW.due_ms, NEW.at_ms), \
+             COALESCE('http_' || IIF(EXISTS (SELECT 1 FROM attempts WHERE entry = NEW.entry), (SELECT http_status \
+             FROM attempts WHERE entry = NEW.entry ORDER BY attempt DESC LIMIT 1), NEW.first_status), 'no_answer'), \
+             NEW.fields ->> '$.payout' WHERE ",
+            is_dead!("NEW")
         )
     };
 }
 
-/// The endpoint's item. A failing endpoint's item begins at about the time of the newest attempt.
-macro_rules! endpoints {
-    ($row:literal, $from:literal) => {
+/// The item of the endpoint of the outbox `NEW`. A failing endpoint's item begins at about the time of the newest attempt.
+macro_rules! endpoint {
+    () => {
         concat!(
             "SELECT ",
-            kind_of_endpoint!($row),
-            ", 'callback', COALESCE(",
-            $row,
-            ".disabled_ms, NULLIF(MAX(COALESCE((SELECT at_ms FROM attempts ORDER BY attempt DESC LIMIT 1), 0),
-               COALESCE((SELECT MAX(first_at_ms) FROM (SELECT first_at_ms FROM entries ORDER BY entry DESC LIMIT 50)), 0)), 0), ",
-            $row,
-            ".resumes_ms), IIF(",
-            $row,
-            ".disabled_ms IS NULL, 'calls_fail', 'switched_itself_off'), NULL",
-            $from,
-            " WHERE (",
-            kind_of_endpoint!($row),
+            kind_of_endpoint!("NEW"),
+            ", 'callback', COALESCE(NEW.disabled_ms, NULLIF(MAX(COALESCE((SELECT at_ms FROM attempts ORDER BY attempt DESC LIMIT 1), 0),
+               COALESCE((SELECT MAX(first_at_ms) FROM (SELECT first_at_ms FROM entries ORDER BY entry DESC LIMIT 50)), 0)), 0), \
+             NEW.resumes_ms), IIF(NEW.disabled_ms IS NULL, 'calls_fail', 'switched_itself_off'), NULL WHERE (",
+            kind_of_endpoint!("NEW"),
             ") > 0"
         )
     };
@@ -137,7 +115,7 @@ pub const TABLES: &[&str] =
     &[
         concat!(
         "CREATE TRIGGER attention_conversion_added AFTER INSERT ON conversions WHEN NEW.state >= 20 OR NEW.state = 15
-         BEGIN ", open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
+         BEGIN ", open!(conversion!()), "; END"
     ),
         concat!(
             "CREATE TRIGGER attention_conversion_changed AFTER UPDATE OF state ON conversions
@@ -145,7 +123,7 @@ pub const TABLES: &[&str] =
          BEGIN ",
             end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"),
             "; ",
-            open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")),
+            open!(conversion!()),
             "; END"
         ),
         concat!(
@@ -163,7 +141,7 @@ pub const TABLES: &[&str] =
          BEGIN ",
             end!("3", "OLD.transaction_id"),
             "; ",
-            open!(dead_callbacks!("NEW", "")),
+            open!(dead_callback!()),
             "; END"
         ),
         concat!(
@@ -184,7 +162,7 @@ pub const TABLES: &[&str] =
          BEGIN ",
             end!(concat!("(", kind_of_endpoint!("OLD"), ")"), "'callback'"),
             "; ",
-            open!(endpoints!("NEW", "")),
+            open!(endpoint!()),
             "; END"
         ),
     ];
@@ -220,15 +198,13 @@ pub const LOST_TERMS: &[&str] = &[
 
 /// Returns the outbox as a source of items; `None` until the outbox knows its publisher.
 fn source(db: &impl Database) -> DbResult<Option<Source>> {
-    let Some(state) = endpoint::read(db)? else {
-        return Ok(None);
-    };
-    let Some(current) = state.current else {
+    let state = endpoint::read(db)?;
+    let Some((shard, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
         return Ok(None);
     };
     Ok(Some(Source {
-        name: state.shard.object_name(),
-        app: Some(state.shard.app),
+        name: shard.object_name(),
+        app: Some(shard.app),
         publisher: Some(current.publisher_id),
         rewards: night::last_rewards(db)?,
     }))

@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 
 use contract::{
     catalog::{self, LOST_TERMS},
-    counters::{self, ReadTaken, SetCap, Take},
+    counters,
     operation::{CallError, ObjectAddress, Operation, OperatorReply, code_in},
-    outbox::{ClaimApp, ClaimTxn, ClaimedApp, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
+    outbox::{Disabled, OutboxShard},
 };
 use domain::{
     conversions::parameters::INVALID_CLICK_ID,
@@ -40,55 +40,14 @@ where
     }
 }
 
-/// Claims the app's number of outboxes at the app's first outbox. Returns the number that the first outbox has stored.
-pub async fn claim_app(runtime: &impl ObjectCall, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
-    ask(runtime, &first.address(), claim).await
-}
-
-/// Takes one conversion from an offer's cap. Returns false if the cap is spent.
-pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool> {
-    Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
-}
-
-/// Sends an offer's cap to the counters, with the number of today's conversions that this outbox paid without a cap.
-pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
-    let counters = counters_of(&cap.offer);
-    ask(runtime, &counters, cap).await.map(drop)
-}
-
-/// Claims a `txn` in the outbox that keeps it. Returns false if another click has claimed the `txn`.
-pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
-    let claimed = ask(runtime, &keeper.address(), ClaimTxn(txn.clone())).await?;
-    Ok(claimed.claimed)
-}
-
-/// Asks the outbox that keeps a `txn` whether the `txn` is free for its click, that is, not claimed by another click.
-/// Claims nothing.
-pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
-    let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
-    Ok(found.claimed)
-}
-
-/// Reads how much of an offer's conversion cap is taken.
-pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u32> {
-    let counters = counters_of(&read.offer);
-    Ok(ask(runtime, &counters, read).await?.conversions)
-}
-
-/// Ends a click's claim on a `txn`, in the outbox that keeps the `txn`.
-pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result {
-    let freed = ask(runtime, &keeper.address(), FreeTxn(txn.clone())).await;
-    freed.map(drop)
-}
-
 /// Sends an operation to an object. Every failure of the call is logged and returned as `unavailable`.
-async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
+pub async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| unavailable(&to.name, &error))
 }
 
 /// Returns the address of the counters that have an offer's caps.
-fn counters_of(offer: &OfferId) -> ObjectAddress {
+pub fn counters_of(offer: &OfferId) -> ObjectAddress {
     counters::address(counters::object_name(offer))
 }
 

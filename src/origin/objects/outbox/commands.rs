@@ -26,7 +26,7 @@ pub fn carry_out(db: &impl Database, peers: &impl Peers, shard: OutboxShard, com
     if matches!(command, Command::Replay(_) | Command::ReplayReward(_) | Command::ReplayRewards(_) | Command::Enable(_))
     {
         // These commands make callbacks due.
-        peers.state_cache().set_lacks_endpoint(false);
+        peers.state_cache().lacks_endpoint.set(false);
     }
     let done = |()| Reply::Done {};
     let claimed = |claimed| Reply::Claimed(Claimed { claimed });

@@ -16,13 +16,9 @@ use domain::{
         log_number::NUMBERS_PER_MS,
         terms::{CurrentApp, TermsInForce},
     },
-    model::{AppId, PublisherId, api_error::common},
+    model::{AppId, PublisherId, common},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    log, params,
-};
+use platform::{Database, DatabaseError, DbResult, Result, log, params};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxState {
@@ -73,7 +69,6 @@ impl OutboxState {
         Some(AppNow {
             revision: current.revision,
             terms: current.terms,
-            outbox_shards: current.outbox_shards,
             max_rewards_per_user_day: current.max_rewards_per_user_day,
             is_suspended: self.callback.is_suspended,
             has_settings: self.callback.revision >= 0,
@@ -90,7 +85,7 @@ impl OutboxState {
 }
 
 /// Reads the state; `None` if the outbox never had a conversion or settings.
-pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
+pub fn read(db: &impl Database) -> DbResult<Option<OutboxState>> {
     let Some(row) = db.query_first(sql::GET_STATE, &[])? else {
         return Ok(None);
     };
@@ -128,8 +123,8 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
 }
 
 /// Returns the app's newest values; `None` if the outbox does not know them.
-pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>, DatabaseError> {
-    if let Some(known) = peers.state_cache().current() {
+pub fn app_now(db: &impl Database, peers: &impl Peers) -> DbResult<Option<AppNow>> {
+    if let Some(known) = peers.state_cache().current.get() {
         return Ok(Some(known));
     }
     Ok(read(db)?.as_ref().and_then(OutboxState::app_now))
@@ -137,10 +132,9 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
 
 /// Stores the app's number of outboxes if the claim is final and no number is stored. Returns the stored number, or the
 /// claim's number if none is stored.
-pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
     let claimed = if claim.is_final {
-        let [app, number, count] = [shard.app.number(), u32::from(shard.number), u32::from(claim.outbox_shards)];
-        db.query_integer(sql::CLAIM_APP, params![app, number, count])?
+        db.query_integer(sql::CLAIM_APP, params![shard.app.number(), shard.number, claim.outbox_shards])?
     } else {
         db.query_integer(sql::GET_CLAIM, &[])?
     };
@@ -149,21 +143,21 @@ pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Res
 }
 
 /// True if this outbox must ask the app's first outbox for the number of outboxes.
-pub fn needs_claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result<bool, DatabaseError> {
-    let is_cached = peers.state_cache().current().is_some();
+pub fn needs_claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> DbResult<bool> {
+    let is_cached = peers.state_cache().current.get().is_some();
     Ok(shard.number > 0 && !is_cached && db.query_integer(sql::GET_CLAIM, &[])?.is_none())
 }
 
 /// Checks with the app's first outbox that the app has as many outboxes as the catalog says. If the numbers differ,
 /// users' earlier rewards may be in outboxes that are never asked.
-pub async fn claim_at_first(peers: &impl Peers, shard: OutboxShard, current: &CurrentApp) -> Result<(), Failure> {
+pub async fn claim_at_first(peers: &impl Peers, shard: OutboxShard, current: &CurrentApp) -> Result {
     let first = OutboxShard { number: 0, ..shard };
     let claim = ClaimApp { outbox_shards: current.outbox_shards, is_final: true };
     let claimed = peers.claim_app(first, claim).await?.outbox_shards;
     refuse_other_count(Some(claimed.into()), current.outbox_shards)
 }
 
-fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
+fn refuse_other_count(known: Option<i64>, count: u8) -> Result {
     match known {
         Some(known) if known != i64::from(count) => {
             let problem = format!("the app already has {known} outboxes, not {count}");
@@ -178,22 +172,17 @@ fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The app already has another number of outboxes. Or the database failed, or the alarm could not be set.
-pub fn store_current(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-    newer: &CurrentApp,
-) -> Result<(), Failure> {
+pub fn store_current(db: &impl Database, peers: &impl Peers, shard: OutboxShard, newer: &CurrentApp) -> Result {
     let cache = peers.state_cache();
-    if cache.current().is_some_and(|known| known.revision >= newer.revision) {
+    if cache.current.get().is_some_and(|known| known.revision >= newer.revision) {
         return Ok(());
     }
     refuse_other_count(db.query_integer(sql::GET_CLAIM, &[])?, newer.outbox_shards)?;
     let stored = read(db)?.and_then(|state| state.current);
     if stored.is_none_or(|stored| stored.revision < newer.revision) {
         // The cache is cleared before the write, because a write that reports an error may have happened.
-        cache.set_current(None);
-        cache.set_lacks_endpoint(false);
+        cache.current.set(None);
+        cache.lacks_endpoint.set(false);
         db.execute(
             sql::SET_CURRENT,
             params![
@@ -211,7 +200,7 @@ pub fn store_current(
         // If the outbox is behind now, its alarm must ask for the settings.
         peers.committed()?;
     }
-    cache.set_current(read(db)?.as_ref().and_then(OutboxState::app_now));
+    cache.current.set(read(db)?.as_ref().and_then(OutboxState::app_now));
     Ok(())
 }
 
@@ -226,7 +215,7 @@ pub fn store_settings(
     peers: &impl Peers,
     shard: OutboxShard,
     callback: &CallbackSettings,
-) -> Result<(), Failure> {
+) -> Result {
     let known = read(db)?.map(|state| state.callback.revision);
     if known.is_some_and(|known| callback.revision <= known) {
         if known == Some(callback.revision) {
@@ -235,8 +224,8 @@ pub fn store_settings(
         }
         return Ok(());
     }
-    peers.state_cache().set_lacks_endpoint(false);
-    peers.state_cache().set_current(None);
+    peers.state_cache().lacks_endpoint.set(false);
+    peers.state_cache().current.set(None);
     db.transaction(|| {
         db.execute(
             sql::SET_SETTINGS,
@@ -259,7 +248,7 @@ pub fn store_settings(
 
 /// Stops waiting for settings that a restored catalog has lost. Otherwise the outbox would ask for them in vain and
 /// deliver nothing until the next change.
-pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), DatabaseError> {
+pub fn forget_lost_settings(db: &impl Database, newest: i64) -> DbResult {
     match read(db)? {
         Some(state) if state.is_behind() && state.callback.revision >= newest => {
             db.execute(sql::WANT_SETTINGS, params![state.callback.revision])
@@ -270,28 +259,28 @@ pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), Datab
 
 /// Forgets what may have been replaced since a restored copy was made: the callback settings, and the newest values of
 /// offers. The outbox asks for them again.
-pub fn forget_current(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn forget_current(db: &impl Database) -> DbResult {
     db.execute(sql::FORGET_SETTINGS, &[])?;
     db.execute(sql::FORGET_OFFERS, &[])
 }
 
 /// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
 /// in flight may finish, because otherwise their callbacks would be sent twice.
-pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
+pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> DbResult {
     set_health(db, Health::default(), None)?;
     let claimed_until_ms = now_ms.saturating_add(claim_ms);
     db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
 }
 
 /// Enables the endpoint again. Attempts that began earlier no longer change its health.
-pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<(), DatabaseError> {
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> DbResult {
     db.execute(sql::SET_ENABLED, params![at_ms])?;
     release(db, now_ms, claim_ms)
 }
 
 /// Disables the endpoint, because its answer to another outbox of the app told Signpost to stop. Does nothing if the
 /// endpoint was replaced or enabled again after the other outbox's attempt began.
-pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
+pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> DbResult {
     match read(db)? {
         Some(state)
             if (state.callback.revision, state.enabled_ms) == (disabled.revision, disabled.enabled_ms)
@@ -304,7 +293,7 @@ pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<()
 }
 
 /// Stores the endpoint's health, within the caller's transaction.
-pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) -> Result<(), DatabaseError> {
+pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) -> DbResult {
     let health = params![health.failures, health.resumes_ms, disabled_ms];
     db.execute(sql::SET_HEALTH, health)?;
     match disabled_ms {

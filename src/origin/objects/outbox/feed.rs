@@ -12,11 +12,9 @@
 pub mod schema;
 pub mod sql;
 
-use serde::Deserialize;
-
 use super::{
     endpoint::{self, OutboxState},
-    log::{entries, states::state_of},
+    log::{entries, entries::LoggedFields, states::state_of},
 };
 use crate::delivery::feed::{self, Feed, Prepared, SPACING_MS};
 use contract::{
@@ -24,7 +22,6 @@ use contract::{
     rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::{
-    callbacks::fields::Decimal,
     conversions::{
         log_number::NUMBERS_PER_MS,
         state::{Reason, State},
@@ -186,28 +183,14 @@ fn count(row: &Row) -> DbResult<RewardCount> {
 }
 
 fn endpoint_standing(db: &impl Database, state: &OutboxState) -> DbResult<EndpointStanding> {
-    let counts = db.query_first(sql::COUNT_CALLBACKS, params![EndpointStanding::MAX])?;
-    let (waiting, dead) = match counts {
-        Some(row) => (row.integer(0)?, row.integer(1)?),
-        None => (0, 0),
-    };
+    let read = |row: &Row| Ok((row.integer(0)?, row.integer(1)?));
+    let counts = db.read_first(sql::COUNT_CALLBACKS, params![EndpointStanding::MAX], read)?;
+    let (waiting, dead) = counts.unwrap_or_default();
     Ok(EndpointStanding { state: state.endpoint_state(), disabled_ms: state.disabled_ms, waiting, dead })
 }
 
-/// The fields of a callback that a batch contains.
-#[derive(Deserialize)]
-struct EntryFields {
-    offer_id: String,
-    goal_id: String,
-    value: Decimal,
-    payout: Decimal,
-    currency: String,
-    click_ts: i64,
-    conversion_ts: i64,
-}
-
 fn feed_entry(row: &Row) -> DbResult<FeedEntry> {
-    let fields: EntryFields = row.json(8)?;
+    let fields: LoggedFields = row.json(8)?;
     let original = row.optional_text(3)?.map(str::to_owned);
     let conversion = state_of(row.integer(5)?)?;
     let notice = row.optional_integer(4)?.map(state_of).transpose()?;

@@ -74,7 +74,7 @@ pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: 
 /// Ends the holds once they are due.
 pub fn end(db: &impl Database, peers: &impl Peers) -> DbResult {
     if db.query_first(END, params![peers.now_ms()])?.is_some() {
-        peers.state_cache().set_current(None);
+        peers.state_cache().current.set(None);
     }
     Ok(())
 }

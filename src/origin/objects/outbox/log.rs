@@ -8,7 +8,7 @@ pub mod states;
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{
     Value as Json, json,
     value::{RawValue, to_raw_value},
@@ -27,6 +27,7 @@ use domain::{
     conversions::state::{Reason, State, Status},
     model::{ApiError, INVALID_FIELD, SECOND_MS, common},
 };
+use entries::LoggedFields;
 use platform::{
     Database, DbResult, Failure, Result, Row,
     database::{MAX_INTEGER, json as as_json},
@@ -129,21 +130,19 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     };
     // One entry more than the limit shows whether there is a next page.
     let most = list.limit.saturating_add(1);
-    let (mut rows, end) = if let Some(user_id) = &list.user_id {
-        let user_id = user_id.as_str();
-        let rows =
-            db.query(sql::LIST_OF_USER, params![before, status, delivery, most, reason, refused, held, user_id])?;
-        (rows, None)
+    let mut parameters = params![before, status, delivery, most, reason, refused, held].to_vec();
+    let (sql, end) = if let Some(user_id) = &list.user_id {
+        parameters.push(user_id.as_str().into());
+        (sql::LIST_OF_USER, None)
     } else if delivery == Some(entries::DEAD) {
-        let rows = db.query(sql::LIST_FEW, params![before, status, delivery, most, reason, refused, held])?;
-        (rows, None)
+        (sql::LIST_FEW, None)
     } else {
         let unexamined = db.query_integer(sql::ENTRY_BEFORE, params![before, walk])?;
         let end = unexamined.map(|entry| entry.saturating_add(1));
-        let from = end.unwrap_or(0);
-        let rows = db.query(sql::LIST, params![before, status, delivery, most, reason, refused, held, from])?;
-        (rows, end)
+        parameters.push(end.unwrap_or(0).into());
+        (sql::LIST, end)
     };
+    let mut rows = db.query(sql, &parameters)?;
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
     let is_cut = rows.len() > limit;
     rows.truncate(limit);
@@ -252,17 +251,6 @@ struct LogEntry<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_try_ts: Option<i64>,
     attempts: Vec<Json>,
-}
-
-/// The fields of a callback that the log shows.
-#[derive(Deserialize)]
-struct LoggedFields {
-    offer_id: String,
-    goal_id: String,
-    click_ts: i64,
-    conversion_ts: i64,
-    payout: Decimal,
-    value: Decimal,
 }
 
 fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>) -> DbResult<LogEntry<'r>> {

@@ -20,6 +20,7 @@ use platform::{DbResult, Result, keyed_flights::KeyedFlights};
 use super::terms_cache::TermsCache;
 
 /// The clock, the caches and the other objects that a conversion needs.
+#[expect(async_fn_in_trait, reason = "an object runs on one thread")]
 pub trait Peers {
     fn now_ms(&self) -> i64;
 
@@ -42,27 +43,21 @@ pub trait Peers {
     /// The questions to the catalog that wait for an answer.
     fn questions(&self) -> &KeyedFlights<Result>;
 
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer>;
 
     /// Asks the catalog for a revision of the app's terms.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp>;
 
     /// Claims the app's number of outboxes at the app's first outbox.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp>;
 
     /// Takes one conversion from an offer's cap. Idempotent by the key in `take`. Returns false if the cap is spent.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn take(&self, take: &Take) -> Result<bool>;
 
     /// Claims a `txn` in the outbox that keeps it. Returns false if another click has claimed the `txn`.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn claim_txn(&self, txn: &Txn) -> Result<bool>;
 
     /// Ends a click's claim on a `txn`, in the outbox that keeps the `txn`.
-    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn free_txn(&self, txn: &Txn) -> Result;
 
     /// Requests [`super::conversions::commit::resume_overdue`] in a separate task, once the command is answered.
@@ -81,8 +76,6 @@ pub trait Peers {
 pub struct AppNow {
     pub revision: i64,
     pub terms: TermsInForce,
-    /// The app's number of outboxes.
-    pub outbox_shards: u8,
     pub max_rewards_per_user_day: Option<u32>,
     /// True if the app's publisher is suspended.
     pub is_suspended: bool,
@@ -109,11 +102,15 @@ impl AppNow {
 /// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.
 #[derive(Debug, Default)]
 pub struct StateCache {
-    current: Cell<Option<AppNow>>,
+    /// The app's newest values, if they are known to be stored. Must be set to `None` before a write, because a write
+    /// that reports an error may have happened.
+    pub current: Cell<Option<AppNow>>,
     /// When the catalog may be asked for the app's values again, in milliseconds.
     pub ask_ms: Cell<i64>,
-    /// True if no callback can be sent, because the app has no callback or its endpoint is disabled.
-    lacks_endpoint: Cell<bool>,
+    /// True if no callback can be sent, because the app has no callback or its endpoint is disabled. May be set to true
+    /// only right after the state was read. Must be set to false before every write that may enable callbacks, because a
+    /// write that reports an error may have happened.
+    pub lacks_endpoint: Cell<bool>,
     salt: RefCell<Option<Rc<[u8]>>>,
     pub terms: TermsCache,
     /// The minute of the last test postback, and the number of test postbacks in that minute.
@@ -127,16 +124,6 @@ const TOO_MANY_TESTS: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "a test app accepts at most 300 postbacks per minute").retry_after(60);
 
 impl StateCache {
-    /// Returns the app's newest values, if they are known to be stored.
-    pub fn current(&self) -> Option<AppNow> {
-        self.current.get()
-    }
-
-    /// Must be set to `None` before a write, because a write that reports an error may have happened.
-    pub fn set_current(&self, current: Option<AppNow>) {
-        self.current.set(current);
-    }
-
     /// Counts a postback of a test app.
     ///
     /// # Errors
@@ -169,15 +156,5 @@ impl StateCache {
         self.lacks_endpoint.set(false);
         self.salt.take();
         self.terms.current.borrow_mut().clear();
-    }
-
-    pub fn lacks_endpoint(&self) -> bool {
-        self.lacks_endpoint.get()
-    }
-
-    /// May be set to true only right after the state was read. Must be set to false before every write that may enable
-    /// callbacks, because a write that reports an error may have happened.
-    pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
-        self.lacks_endpoint.set(lacks_endpoint);
     }
 }

@@ -229,35 +229,31 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if commands::needs_all_that_was_written(&command) {
             self.wait_for_start(shard, None).await?;
         }
-        if let Command::Settle(settle) = &command {
-            let conversion = settlement::conversion(db, self.now_ms(), shard, settle)?;
-            return self.convert(shard, &conversion).await.map(Reply::Answer);
+        let runtime = self.runtime();
+        match &command {
+            Command::Settle(settle) => {
+                let conversion = settlement::conversion(db, self.now_ms(), shard, settle)?;
+                self.convert(shard, &conversion).await.map(Reply::Answer)
+            }
+            Command::Test(test) => tester::test(&self.sender, runtime, shard.app, test).await.map(Reply::Operator),
+            Command::Diagnose(test) => {
+                tester::diagnose(&self.sender, runtime, shard.app, test).await.map(Reply::Operator)
+            }
+            Command::SetOffer(offer) => {
+                let cap = terms::set_offer(db, self, shard, offer)?;
+                calls::ask(runtime, &calls::counters_of(&cap.offer), cap).await.map(|_| Reply::Done {})
+            }
+            Command::CheckPostback(check) => check::check(db, self, runtime, check).await.map(Reply::Checked),
+            Command::SettleMany(many) => {
+                let convert = async |conversion: &Conversion| self.convert(shard, conversion).await;
+                steps::settle_step(db, self, shard, many, convert).await.map(Reply::Settled)
+            }
+            _ => {
+                let reply = commands::carry_out(db, self, shard, command)?;
+                self.arm()?;
+                Ok(reply)
+            }
         }
-        if let Command::Test(test) = &command {
-            let tested = tester::test(&self.sender, self.runtime(), shard.app, test).await;
-            return tested.map(Reply::Operator);
-        }
-        if let Command::Diagnose(test) = &command {
-            let tested = tester::diagnose(&self.sender, self.runtime(), shard.app, test).await;
-            return tested.map(Reply::Operator);
-        }
-        if let Command::SetOffer(offer) = &command {
-            let cap = terms::set_offer(db, self, shard, offer)?;
-            calls::set_cap(self.runtime(), cap).await?;
-            return Ok(Reply::Done {});
-        }
-        if let Command::CheckPostback(check) = &command {
-            let checked = check::check(db, self, self.runtime(), check).await;
-            return checked.map(Reply::Checked);
-        }
-        if let Command::SettleMany(many) = &command {
-            let convert = async |conversion: &Conversion| self.convert(shard, conversion).await;
-            let settled = steps::settle_step(db, self, shard, many, convert).await;
-            return settled.map(Reply::Settled);
-        }
-        let reply = commands::carry_out(db, self, shard, command)?;
-        self.arm()?;
-        Ok(reply)
     }
 
     async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer> {

@@ -68,8 +68,8 @@ pub fn set(
     };
     let wrong = |problem: String| Failure::from(ApiError::from(FieldError::new("url", problem)));
     let checked = match publisher {
-        Some(_) => sender.check_members_url(url),
-        None => sender.check_url(url),
+        Some(_) => sender.guard.check_default_port(url),
+        None => sender.guard.check(url).map(drop),
     };
     checked.map_err(wrong)?;
     let settings = Callback {

@@ -18,7 +18,8 @@ use domain::{
     model::time::{DAY_MS, SECOND_MS},
 };
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Value, json},
+    Database, DbResult,
+    database::{MAX_INTEGER, Value, json},
     params,
 };
 
@@ -38,7 +39,7 @@ pub fn step(
     replay: &ReplayRewards,
     claim_ms: i64,
     entries: i64,
-) -> Result<Replayed, DatabaseError> {
+) -> DbResult<Replayed> {
     let filter = &replay.filter;
     let made = |replayed, next| Replayed { replayed, next, until: filter.end_s() };
     if let Some(step) = &replay.step
@@ -60,7 +61,7 @@ pub fn step(
         return Ok(made(0, None));
     };
     if replay.limit == 0 {
-        let count = db.query_integer(part.source.count(), &part.values(filter))?;
+        let count = db.query_integer(part.source.count, &part.values(filter))?;
         return Ok(made(count.unwrap_or(0), part.next));
     }
     let found = part.list(db, filter, room)?;
@@ -77,7 +78,7 @@ pub fn step(
 }
 
 /// Resends one callback at once. Returns false if the entry has no callback, or its user is erased.
-pub fn one(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> Result<bool, DatabaseError> {
+pub fn one(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> DbResult<bool> {
     let filter = RewardFilter { transaction_id: Some(transaction_id.to_owned()), ..RewardFilter::default() };
     let found = match Part::after(db, &filter, 0, 1)? {
         Some(part) => part.list(db, &filter, 1)?,
@@ -90,13 +91,7 @@ pub fn one(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64)
 }
 
 /// Stores a step's answer, within the transaction that makes the callbacks due.
-fn remember(
-    db: &impl Database,
-    now_ms: i64,
-    step: Option<&str>,
-    replayed: i64,
-    next: Option<i64>,
-) -> Result<(), DatabaseError> {
+fn remember(db: &impl Database, now_ms: i64, step: Option<&str>, replayed: i64, next: Option<i64>) -> DbResult {
     let Some(step) = step else { return Ok(()) };
     db.execute(sql::DELETE_STEPS, params![now_ms.saturating_sub(REPLAY_RETENTION_MS)])?;
     db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
@@ -105,13 +100,7 @@ fn remember(
 /// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a
 /// replayed reward is replayed after the reward, unless the reversal itself matches the filter. Such a reversal is left
 /// to the step that reaches it, because otherwise it might be sent twice.
-fn send_again(
-    db: &impl Database,
-    now_ms: i64,
-    filter: &RewardFilter,
-    entries: &[i64],
-    claim_ms: i64,
-) -> Result<(), DatabaseError> {
+fn send_again(db: &impl Database, now_ms: i64, filter: &RewardFilter, entries: &[i64], claim_ms: i64) -> DbResult {
     let (entries, claimed_until_ms) = (json(&entries)?, now_ms.saturating_add(claim_ms));
     let of_list: &[Value] = params![entries.as_str(), now_ms];
     db.execute(sql::REPLAY, params![now_ms, claimed_until_ms, entries.as_str()])?;
@@ -139,42 +128,27 @@ struct Part {
     next: Option<i64>,
 }
 
-#[derive(Clone, Copy)]
-enum Source {
-    Log,
-    OfUser,
-    PaidLater,
+/// The statements that count and list the matching callbacks of a part.
+struct Source {
+    count: &'static str,
+    list: &'static str,
 }
 
-impl Source {
-    fn count(self) -> &'static str {
-        match self {
-            Self::Log => sql::COUNT,
-            Self::OfUser => sql::COUNT_OF_USER,
-            Self::PaidLater => sql::COUNT_PAID_LATER,
-        }
-    }
-
-    fn list(self) -> &'static str {
-        match self {
-            Self::Log => sql::LIST,
-            Self::OfUser => sql::LIST_OF_USER,
-            Self::PaidLater => sql::LIST_PAID_LATER,
-        }
-    }
-}
+const LOG: Source = Source { count: sql::COUNT, list: sql::LIST };
+const OF_USER: Source = Source { count: sql::COUNT_OF_USER, list: sql::LIST_OF_USER };
+const PAID_LATER: Source = Source { count: sql::COUNT_PAID_LATER, list: sql::LIST_PAID_LATER };
 
 impl Part {
     /// Returns the next `most` entries that may match; `None` after the last entry.
-    fn after(db: &impl Database, filter: &RewardFilter, after: i64, most: i64) -> Result<Option<Self>, DatabaseError> {
+    fn after(db: &impl Database, filter: &RewardFilter, after: i64, most: i64) -> DbResult<Option<Self>> {
         if let Some(id) = &filter.transaction_id {
             let entry = db.query_integer(sql::FIND, params![id.as_str()])?;
             let entry = entry.filter(|entry| *entry > after);
-            return Ok(entry.map(|entry| Self::until(Source::Log, entry.saturating_sub(1), entry, None)));
+            return Ok(entry.map(|entry| Self::until(LOG, entry.saturating_sub(1), entry, None)));
         }
         if let Some(user) = &filter.user_id {
             let end = db.query_integer(sql::ENTRY_OF_USER_AFTER, params![user.as_str(), after, most])?;
-            return Ok(Some(Self::until(Source::OfUser, after, MAX_INTEGER, end)));
+            return Ok(Some(Self::until(OF_USER, after, MAX_INTEGER, end)));
         }
         let number_of = |at_s: i64, more_ms| {
             let at_ms = at_s.saturating_mul(SECOND_MS).saturating_add(more_ms);
@@ -184,7 +158,7 @@ impl Part {
         let paid_later = |skip| db.query_integer(sql::PAID_LATER_AFTER, params![after, first, skip]);
         if paid_later(0)?.is_some() {
             let before_first = first.saturating_sub(1);
-            let part = Self::until(Source::PaidLater, after, before_first, paid_later(most)?);
+            let part = Self::until(PAID_LATER, after, before_first, paid_later(most)?);
             let next = part.next.or(Some(before_first));
             return Ok(Some(Self { next, ..part }));
         }
@@ -194,13 +168,13 @@ impl Part {
             return Ok(None);
         }
         let end = db.query_integer(outbox_sql::ENTRY_AFTER, params![after, most])?;
-        Ok(Some(Self::until(Source::Log, after, last, end.filter(|end| *end <= last))))
+        Ok(Some(Self::until(LOG, after, last, end.filter(|end| *end <= last))))
     }
 
     /// Returns at most `most` of the part's entries that match.
-    fn list(&self, db: &impl Database, filter: &RewardFilter, most: i64) -> Result<Vec<i64>, DatabaseError> {
+    fn list(&self, db: &impl Database, filter: &RewardFilter, most: i64) -> DbResult<Vec<i64>> {
         let parameters = [&self.values(filter)[..], params![most]].concat();
-        db.read_all(self.source.list(), &parameters, |row| row.integer(0))
+        db.read_all(self.source.list, &parameters, |row| row.integer(0))
     }
 
     fn values(&self, filter: &RewardFilter) -> Vec<Value> {

@@ -4,6 +4,7 @@
 
 use crate::objects::outbox::{
     endpoint::{self, OutboxState},
+    erasure,
     log::entries,
     sql,
 };
@@ -15,13 +16,9 @@ use domain::{
         settings::Events,
     },
     conversions::log_number::first_number,
-    model::time::{DAY_MS, MINUTE_MS},
+    model::{DAY_MS, MINUTE_MS},
 };
-use platform::{
-    database::{Database, DatabaseError, Row, Value, json},
-    http_call::HttpCall,
-    params,
-};
+use platform::{Database, DatabaseError, DbResult, Row, Value, database::json, http_call::HttpCall, params};
 
 /// A claimed callback, to be attempted now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,29 +31,6 @@ pub struct ClaimedCallback {
     pub revision: i64,
     /// When the endpoint was last enabled again, in milliseconds.
     pub enabled_ms: i64,
-}
-
-/// The result of an attempt, for the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// When the attempt began, in milliseconds.
-    pub at_ms: i64,
-    pub took_ms: i64,
-    pub http_status: Option<u16>,
-    /// The beginning of the response body.
-    pub body: String,
-    /// Why there was no response.
-    pub error: Option<String>,
-}
-
-impl Attempt {
-    pub fn of(call: &HttpCall) -> Self {
-        let (http_status, body, error) = match &call.outcome {
-            Ok(answer) => (Some(answer.status), answer.body.clone(), None),
-            Err(no_answer) => (None, String::new(), Some(no_answer.message.clone())),
-        };
-        Self { at_ms: call.at_ms, took_ms: call.took_ms, http_status, body, error }
-    }
 }
 
 /// The delay before a callback that this code could not parse is tried again, in milliseconds.
@@ -87,13 +61,7 @@ const PUT_ASIDE: usize = 500;
 ///
 /// # Errors
 /// The database failed. Earlier writes are kept.
-pub fn claim(
-    db: &impl Database,
-    now_ms: i64,
-    most: usize,
-    claim_ms: i64,
-    events: Events,
-) -> Result<Claimed, DatabaseError> {
+pub fn claim(db: &impl Database, now_ms: i64, most: usize, claim_ms: i64, events: Events) -> DbResult<Claimed> {
     let mut claimed = Claimed::default();
     let mut put_aside = 0_usize;
     loop {
@@ -123,7 +91,7 @@ pub fn take_up(
     entries: &[i64],
     (attempt_ms, claim_ms): (i64, i64),
     events: Events,
-) -> Result<Claimed, DatabaseError> {
+) -> DbResult<Claimed> {
     let rows = db.query(sql::CLAIMED_AHEAD, params![json(&entries)?])?;
     take(db, now_ms, &rows, (attempt_ms, claim_ms), events)
 }
@@ -137,7 +105,7 @@ fn take(
     rows: &[Row],
     (attempt_ms, claim_ms): (i64, i64),
     events: Events,
-) -> Result<Claimed, DatabaseError> {
+) -> DbResult<Claimed> {
     let (mut callbacks, mut unclaimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
     let (mut skipped, mut held) = (Vec::new(), Vec::new());
     let least_ms = now_ms.saturating_add(attempt_ms);
@@ -188,9 +156,9 @@ fn take(
 
 /// Does the work that waited for the end of a callback, within the caller's transaction: the reward's reversal becomes
 /// due, and the user is erased if that was requested.
-fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
+fn ended(db: &impl Database, now_ms: i64, entry: i64) -> DbResult {
     db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
-    crate::objects::outbox::erasure::erase_if_marked(db, entry)
+    erasure::erase_if_marked(db, entry)
 }
 
 /// Records an attempt and its consequences. If the database fails, the callback is attempted again at the end of its
@@ -199,22 +167,20 @@ pub fn conclude(
     db: &impl Database,
     now_ms: i64,
     callback: &ClaimedCallback,
-    attempt: &Attempt,
+    call: &HttpCall,
     judgement: &Judgement,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let (delivery, due_ms) = match judgement.next {
         Next::Delivered => (entries::DELIVERED, now_ms),
         Next::At(due_ms) => (entries::WAITING, due_ms),
         Next::Kept => (entries::WAITING, now_ms),
         Next::Dead => (entries::DEAD, now_ms),
     };
-    let values: &[Value] = params![
-        attempt.at_ms,
-        attempt.took_ms,
-        attempt.http_status.map(u32::from),
-        attempt.body.as_str(),
-        attempt.error.as_deref()
-    ];
+    let (http_status, body, error) = match &call.outcome {
+        Ok(answer) => (Some(answer.status), answer.body.as_str(), None),
+        Err(no_answer) => (None, "", Some(no_answer.message.as_str())),
+    };
+    let values: &[Value] = params![call.at_ms, call.took_ms, http_status, body, error];
     let conclusion: &[Value] =
         params![delivery, due_ms, callback.attempts_made.saturating_add(1), callback.entry, callback.attempts_made];
     let young = first_number(now_ms.saturating_sub(DAY_MS));
@@ -234,12 +200,7 @@ pub fn conclude(
 
 /// Updates the endpoint's health. If the endpoint was replaced or enabled again during the attempt, the result is
 /// ignored.
-fn record_health(
-    db: &impl Database,
-    now_ms: i64,
-    callback: &ClaimedCallback,
-    judgement: &Judgement,
-) -> Result<(), DatabaseError> {
+fn record_health(db: &impl Database, now_ms: i64, callback: &ClaimedCallback, judgement: &Judgement) -> DbResult {
     let attempted = (callback.revision, callback.enabled_ms);
     let state = endpoint::read(db)?.filter(|state| (state.callback.revision, state.enabled_ms) == attempted);
     let Some(OutboxState { health, disabled_ms, .. }) = state else {
@@ -255,7 +216,7 @@ fn record_health(
 
 /// Returns when the next attempt is due; `None` if no callback waits, or if none may be sent. An outbox that must first
 /// ask for newer settings asks at this time.
-pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> DbResult<Option<i64>> {
     let Some(state) = state.filter(|state| state.has_endpoint() || state.is_behind()) else {
         return Ok(None);
     };

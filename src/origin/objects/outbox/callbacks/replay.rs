@@ -9,12 +9,8 @@ use contract::{
     operation::OperatorReply,
     outbox::{EndpointState, Standing},
 };
-use domain::model::{api_error::ApiError, time::SECOND_MS};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use domain::model::{ApiError, SECOND_MS};
+use platform::{Database, DbResult, Result, Row, params};
 
 pub const NOTHING_TO_SEND: ApiError =
     ApiError::new(409, "nothing_to_send", "the conversion was not paid, so it has no callback");
@@ -24,7 +20,7 @@ pub const ERASED: ApiError =
 /// Answers `POST …/conversions/{transaction_id}/replay`: restarts the callback's schedule with an attempt at once. The
 /// attempt of a reversal waits until the callback of its reward has ended. If a reward is replayed, its reversal is
 /// replayed after the reward. An attempt in flight may finish first, because otherwise two attempts would run at once.
-pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> Result<OperatorReply, Failure> {
+pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i64) -> Result<OperatorReply> {
     let is_replayed = bulk_replay::one(db, now_ms, transaction_id, claim_ms)?;
     let shown = log::get(db, transaction_id)?;
     if !is_replayed {
@@ -36,7 +32,7 @@ pub fn replay(db: &impl Database, now_ms: i64, transaction_id: &str, claim_ms: i
 }
 
 /// Carries out `POST …/callback/enable`.
-pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<Standing, Failure> {
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<Standing> {
     if endpoint::read(db)?.is_some() {
         db.transaction(|| endpoint::enable(db, now_ms, claim_ms, at_ms))?;
     }
@@ -44,7 +40,7 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Res
 }
 
 /// Returns this outbox's part of the answer to `GET …/callback`.
-pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
+pub fn standing(db: &impl Database) -> DbResult<Standing> {
     let outbox = endpoint::read(db)?;
     let state = outbox.as_ref().map_or(EndpointState::None, OutboxState::endpoint_state);
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));

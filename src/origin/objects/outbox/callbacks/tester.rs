@@ -19,12 +19,12 @@ use domain::{
         signature::SignWith,
         tester::{self, ShownRequest},
     },
-    model::{AppId, CurrencyRate, api_error::ApiError, time::SECOND_MS},
+    model::{ApiError, AppId, CurrencyRate, SECOND_MS},
 };
 use platform::{
-    failure::Failure,
+    Clock, Failure, Random, Result,
     http_call::{self, HttpAnswer, HttpCall},
-    traits::{Clock, Http, Random},
+    traits::Http,
 };
 
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
@@ -48,7 +48,7 @@ async fn send(
     currency: &CurrencyRate,
     callback: &CallbackSettings,
     sign_with: SignWith,
-) -> Result<SentTest, Failure> {
+) -> Result<SentTest> {
     let endpoint = sender.endpoint(app, callback)?.ok_or(NO_CALLBACK)?;
     let random = runtime.random().map_err(Failure::Internal)?;
     let now_s = runtime.now_ms().div_euclid(SECOND_MS);
@@ -79,17 +79,14 @@ pub async fn test(
     runtime: &(impl Clock + Random + Http),
     app: AppId,
     Test { currency, callback }: &Test,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let sent = send(sender, runtime, app, currency, callback, SignWith::Both).await?;
-    let mut report = json!({ "request": sent.request, "response": null });
-    let member = match sent.call.outcome {
-        Ok(answer) => ("response", response(&answer, sent.call.took_ms, &sent.endpoint)),
-        Err(no_answer) => ("error", no_answer.message.into()),
-    };
-    if let Some(members) = report.as_object_mut() {
-        members.insert(member.0.into(), member.1);
-    }
-    Ok(OperatorReply::ok(&report))
+    Ok(OperatorReply::ok(&match sent.call.outcome {
+        Ok(answer) => {
+            json!({ "request": sent.request, "response": response(&answer, sent.call.took_ms, &sent.endpoint) })
+        }
+        Err(no_answer) => json!({ "request": sent.request, "response": null, "error": no_answer.message }),
+    }))
 }
 
 /// True if a call over TLS failed although its host accepts connections. The check is needed because workerd returns
@@ -113,7 +110,7 @@ pub async fn diagnose(
     runtime: &(impl Clock + Random + Http),
     app: AppId,
     test: &Diagnose,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let sent = send(sender, runtime, app, &test.currency, &test.callback, test.sign_with).await?;
     let answered = match &sent.call.outcome {
         Ok(answer) => Ok(Answer {

@@ -14,7 +14,7 @@ use crate::objects::outbox::{
 };
 use contract::{
     counters::ReadTaken,
-    outbox::{CheckPostback, CheckedPostback, NumberedTerms, OutboxShard, Txn},
+    outbox::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms, OutboxShard, Txn},
 };
 use domain::{
     conversions::{
@@ -44,8 +44,9 @@ pub async fn check(
             PartialVerdict::Answered(answered) => return Ok(answered),
             PartialVerdict::Takes { answered, cap, offer } => {
                 let day = UtcDay::of_ms(peers.now_ms());
-                let taken = calls::read_taken(runtime, ReadTaken { offer, day }).await?;
-                return if taken < cap { Ok(answered) } else { Err(Reason::Capped.refusal().into()) };
+                let counters = calls::counters_of(&offer);
+                let taken = calls::ask(runtime, &counters, ReadTaken { offer, day }).await?;
+                return if taken.conversions < cap { Ok(answered) } else { Err(Reason::Capped.refusal().into()) };
             }
         }
     }
@@ -146,5 +147,5 @@ async fn is_free(db: &impl Database, runtime: &impl ObjectCall, check: &CheckPos
     if keeper == own {
         return Ok(txns::is_free(db, txn)?);
     }
-    calls::find_txn(runtime, keeper, txn).await
+    Ok(calls::ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?.claimed)
 }

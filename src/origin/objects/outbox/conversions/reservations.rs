@@ -6,11 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
 use domain::model::common;
-use platform::{
-    Database, DbResult, Result,
-    database::{Value, json},
-    params,
-};
+use platform::{Database, DbResult, Result, Value, database::json, params};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {

@@ -169,19 +169,12 @@ const SETTLED: u32 = 100;
 /// Maximum conversions that one step counts, and maximum entries that it examines.
 const COUNTED: u32 = 20_000;
 
-/// A conversion that an action will settle.
-#[derive(Debug)]
-pub struct Matching {
-    pub transaction_id: String,
-    /// The paid amount, or the amount that the terms of the last decision would pay.
-    pub payout_micro_usd: i64,
-}
-
-/// Returns the conversions of a step, and the step's last entry if more entries follow.
+/// Returns the conversions of a step, and the step's last entry if more entries follow. Each conversion is a transaction
+/// id and a payout in micro-USD: the paid amount, or the amount that the terms of the last decision would pay.
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
-pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>, Option<i64>)> {
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<(String, i64)>, Option<i64>)> {
     let filter = &many.filter;
     let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
     let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
@@ -208,9 +201,7 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Matching>,
         Some(row) if rows.len() >= usize::try_from(most).unwrap_or(usize::MAX) => Some(row.integer(0)?),
         _ => end.map(|_| last),
     };
-    let matching = rows
-        .iter()
-        .map(|row| Ok(Matching { transaction_id: row.text(1)?.to_owned(), payout_micro_usd: row.integer(2)? }));
+    let matching = rows.iter().map(|row| Ok((row.text(1)?.to_owned(), row.integer(2)?)));
     Ok((matching.collect::<DbResult<_>>()?, next))
 }
 

@@ -24,20 +24,16 @@ pub async fn settle_step(
     let (matching, next) = matching(db, many)?;
     let mut settled = Settled {
         count: u32::try_from(matching.len()).unwrap_or(u32::MAX),
-        payout_micro_usd: matching.iter().map(|one| one.payout_micro_usd).sum(),
+        payout_micro_usd: matching.iter().map(|(_, payout)| payout).sum(),
         next,
         ..Settled::default()
     };
     if many.dry_run {
         return Ok(settled);
     }
-    for one in matching {
-        let settle = Settle {
-            transaction_id: one.transaction_id,
-            action: many.action,
-            reason: many.reason.clone(),
-            despite: many.despite.clone(),
-        };
+    for (transaction_id, payout_micro_usd) in matching {
+        let settle =
+            Settle { transaction_id, action: many.action, reason: many.reason.clone(), despite: many.despite.clone() };
         let answer = match conversion(db, peers.now_ms(), shard, &settle) {
             Ok(conversion) => convert(&conversion).await,
             Err(failure) => Err(failure),
@@ -46,7 +42,7 @@ pub async fn settle_step(
             Ok(answer) if answer.duplicate => {}
             Ok(_) => {
                 settled.settled += 1;
-                settled.settled_micro_usd += one.payout_micro_usd;
+                settled.settled_micro_usd += payout_micro_usd;
             }
             Err(Failure::Refused(refusal)) if refusal.status < 500 => {
                 *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
@@ -83,8 +79,8 @@ pub async fn release_step(
     };
     let (matching, next) = matching(db, &held)?;
     let mut outcome = Ok(());
-    for one in matching {
-        let (held, _, conversion) = of_entry(db, state.shard, &one.transaction_id)?;
+    for (transaction_id, _) in matching {
+        let (held, _, conversion) = of_entry(db, state.shard, &transaction_id)?;
         if !matches!(held, State::Held(reason) if reason.passes()) {
             continue;
         }

@@ -11,12 +11,7 @@ use domain::{
     conversions::log_number::{SHARDS, lowest_number},
     model::{AdvertiserId, AppId},
 };
-use platform::{
-    Database, DbResult, Failure, Result, Row,
-    concurrent::try_each,
-    database::{Value, json},
-    log, params,
-};
+use platform::{Database, DbResult, Failure, Result, Row, Value, concurrent::try_each, database::json, log, params};
 
 /// Maximum claims that one call frees.
 const PAGE: usize = 60;
@@ -77,7 +72,7 @@ pub fn free(db: &impl Database, txn: &Txn) -> DbResult {
     db.execute(sql::FREE_TXN, &parameters(txn))
 }
 
-fn parameters(txn: &Txn) -> [platform::database::Value; 5] {
+fn parameters(txn: &Txn) -> [Value; 5] {
     [
         txn.advertiser.as_str().into(),
         txn.goal.as_str().into(),

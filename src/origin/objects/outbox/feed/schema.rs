@@ -1,17 +1,12 @@
 //! The feed's tables and the triggers that fill them, so that no code can change a conversion without marking it. A
 //! trigger runs in the transaction of the change, so every committed change is sent.
 
-/// Marks an entry as changed, if the entry was already put into a batch. `changes` shows whether the entry has changed
+/// Marks the entry of `NEW` as changed, if the entry was already put into a batch. `changes` shows whether the entry has changed
 /// again since the batch was made. Most entries no longer change after they were first sent, and are never marked.
 macro_rules! mark {
-    ($entry:literal) => {
-        concat!(
-            "INSERT INTO changed_entries (entry) SELECT ",
-            $entry,
-            " FROM feed WHERE ",
-            $entry,
-            " <= telling ON CONFLICT (entry) DO UPDATE SET changes = changes + 1;"
-        )
+    () => {
+        "INSERT INTO changed_entries (entry) SELECT NEW.entry FROM feed WHERE NEW.entry <= telling \
+         ON CONFLICT (entry) DO UPDATE SET changes = changes + 1;"
     };
 }
 
@@ -90,7 +85,7 @@ pub const TABLES: &[&str] = &[
         "CREATE TRIGGER entry_changed AFTER UPDATE OF delivery, attempts_made, user_id, fields, erase ON entries
            WHEN OLD.delivery IS NOT NEW.delivery OR OLD.attempts_made <> NEW.attempts_made
              OR OLD.user_id IS NOT NEW.user_id OR OLD.fields <> NEW.fields OR OLD.erase <> NEW.erase
-         BEGIN ", mark!("NEW.entry"), " END"
+         BEGIN ", mark!(), " END"
     ),
     concat!(
         "CREATE TRIGGER reward_changed AFTER UPDATE OF delivery, payout_micro_usd, fields ON entries
@@ -118,7 +113,7 @@ pub const TABLES: &[&str] = &[
     ),
     concat!(
         "CREATE TRIGGER conversion_changed AFTER UPDATE OF state ON conversions WHEN OLD.state <> NEW.state BEGIN ",
-        mark!("NEW.entry"),
+        mark!(),
         count!(concat!(
             "SELECT ", day!("e.fields"), " AS day, ", counted_state!("e.delivery", "OLD.state"), " AS state,
                -1 AS rewards, -e.payout_micro_usd AS payout FROM entries e WHERE e.entry = OLD.entry
@@ -134,5 +129,5 @@ pub const TABLES: &[&str] = &[
      BEGIN UPDATE feed SET standing = standing + 1; END",
     // If another attempt took over the claim, the slower attempt is stored but does not change the entry. Lists still
     // show the slower attempt as the last one, so the entry must be sent.
-    concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
+    concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!(), " END"),
 ];

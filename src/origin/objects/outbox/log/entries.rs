@@ -15,11 +15,7 @@ use domain::{
     },
     model::{MicroUsd, SECOND_MS},
 };
-use platform::{
-    Database, Failure, Result,
-    database::{Value, json},
-    params,
-};
+use platform::{Database, Failure, Result, Value, database::json, params};
 
 /// The stored numbers of a callback's delivery state.
 pub const WAITING: i64 = 0;
@@ -103,19 +99,25 @@ pub fn move_money(db: &impl Database, now_ms: i64, approval: &Approval, movement
 /// cannot reverse a reward that it has not received.
 fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     let reward_id = approval.transaction_id(Movement::Reward)?;
-    let paid = PaidReward::find(db, &reward_id, approval)?;
+    let missing = || Failure::Internal(format!("{reward_id} was paid but is not in the log"));
+    let paid = db.query_first(sql::GET_PAID, params![reward_id.as_str()])?.ok_or_else(missing)?;
+    let (entry, delivery, sent) = (paid.integer(0)?, paid.optional_integer(2)?, paid.json::<LoggedFields>(3)?);
+    let payout = match delivery {
+        Some(_) => paid.integer(1)?,
+        // A restore has lost the payment, so this is the amount that the terms promise.
+        None => approval.payout_micro_usd,
+    };
     let mut fields = fields(approval, now_ms)?;
-    fields.value = paid.sent.value.negated();
-    fields.payout = paid.sent.payout.negated();
-    fields.currency = paid.sent.currency;
-    fields.goal_value = paid.sent.goal_value;
+    fields.value = sent.value.negated();
+    fields.payout = sent.payout.negated();
+    fields.currency = sent.currency;
+    fields.goal_value = sent.goal_value;
     fields.transaction_id = approval.transaction_id(Movement::Reversal)?;
     fields.status = Status::Reversed;
     fields.original_transaction_id = Some(reward_id);
-    let due_ms = (!paid.is_waiting).then_some(now_ms);
-    let reversal =
-        NewCallback { after: Some(paid.entry), notice: None, payout: paid.payout_micro_usd.saturating_neg(), due_ms };
-    insert(db, now_ms, approval, &fields, Some(reversal), paid.erase).map(drop)
+    let due_ms = (delivery != Some(WAITING)).then_some(now_ms);
+    let reversal = NewCallback { after: Some(entry), notice: None, payout: payout.saturating_neg(), due_ms };
+    insert(db, now_ms, approval, &fields, Some(reversal), paid.boolean(4)?).map(drop)
 }
 
 /// Creates a notice, which tells the publisher about a pending or rejected conversion and its possible payout. A notice
@@ -199,39 +201,18 @@ fn insert(
     Ok(entry)
 }
 
-struct PaidReward {
-    entry: i64,
-    /// If a restore has lost the payment, this is the amount that the terms promise.
-    payout_micro_usd: i64,
-    is_waiting: bool,
-    erase: bool,
-    sent: SentFields,
-}
-
-/// The fields of a reward's callback that its reversal repeats. Other fields may have been erased.
+/// The fields of a callback that the log shows, the publisher's feed has, and a reversal repeats. Other fields may have
+/// been erased.
 #[derive(Deserialize)]
-struct SentFields {
-    value: Decimal,
-    payout: Decimal,
-    currency: String,
-    #[serde(default)]
-    goal_value: Option<String>,
-}
-
-impl PaidReward {
-    fn find(db: &impl Database, transaction_id: &str, approval: &Approval) -> Result<Self> {
-        let row = db
-            .query_first(sql::GET_PAID, params![transaction_id])?
-            .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid but is not in the log")))?;
-        let (payout, delivery) = (row.integer(1)?, row.optional_integer(2)?);
-        Ok(Self {
-            entry: row.integer(0)?,
-            payout_micro_usd: delivery.map_or(approval.payout_micro_usd, |_| payout),
-            is_waiting: delivery == Some(WAITING),
-            sent: row.json(3)?,
-            erase: row.boolean(4)?,
-        })
-    }
+pub struct LoggedFields {
+    pub offer_id: String,
+    pub goal_id: String,
+    pub goal_value: Option<String>,
+    pub value: Decimal,
+    pub payout: Decimal,
+    pub currency: String,
+    pub click_ts: i64,
+    pub conversion_ts: i64,
 }
 
 /// Returns the fields of a reward's callback.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{OutboxService, Runtime};
 use crate::objects::outbox::{
     callbacks::{
-        deliveries::{self, Attempt, ClaimedCallback},
+        deliveries::{self, ClaimedCallback},
         delivery_log::{AttemptResult, Observer},
     },
     calls,
@@ -17,17 +17,12 @@ use contract::outbox::Disabled;
 use domain::callbacks::{delivery::Next, request::Endpoint, shards};
 use platform::{ObjectStorage, Result, panic_to_failure, panics_to_failure};
 
-struct DueAttempt {
-    callback: ClaimedCallback,
-    endpoint: Rc<Endpoint>,
-}
-
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
-    /// Claims as many due callbacks as the endpoint's concurrency limit allows.
-    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>> {
+    /// Claims as many due callbacks as the endpoint's concurrency limit allows. Returns `None` if none may be sent now.
+    fn claim(self: &Rc<Self>) -> Result<Option<(Vec<ClaimedCallback>, Rc<Endpoint>)>> {
         self.free_ahead.set(0);
-        if !self.is_ready() || self.state_cache.lacks_endpoint() {
-            return Ok(Vec::new());
+        if !self.is_ready() || self.state_cache.lacks_endpoint.get() {
+            return Ok(None);
         }
         let db = self.shell.storage();
         let state = endpoint::read(db)?;
@@ -35,20 +30,20 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             if !self.is_asking.replace(true) {
                 self.spawn(Rc::clone(self).ask_for_settings(state.clone()));
             }
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let Some(state) = state.filter(OutboxState::has_endpoint) else {
-            self.state_cache.set_lacks_endpoint(true);
-            return Ok(Vec::new());
+            self.state_cache.lacks_endpoint.set(true);
+            return Ok(None);
         };
         let outboxes = state.current.as_ref().map_or(1, |current| current.outbox_shards);
         let most = shards::attempts_at_once(outboxes);
         let free = state.health.free_slots(most, self.in_flight.get(), self.now_ms());
         if free == 0 {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         let now_ms = self.now_ms();
         let mut claimed = deliveries::claim(db, now_ms, free, self.sender.claim_ms(), endpoint.events)?;
@@ -69,11 +64,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         for entry in claimed.skipped {
             self.observer.skipped(entry);
         }
-        Ok(claimed
-            .callbacks
-            .into_iter()
-            .map(|callback| DueAttempt { callback, endpoint: Rc::clone(&endpoint) })
-            .collect())
+        Ok(Some((claimed.callbacks, endpoint)))
     }
 
     /// Asks for callback settings that this outbox lacks. After a failure the alarm asks again.
@@ -109,12 +100,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
         let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
             platform::log::error("outbox", failure);
-            Vec::new()
+            None
         });
-        for claimed in claimed {
-            self.observer.claimed(&claimed.callback);
+        let Some((callbacks, endpoint)) = claimed else {
+            return;
+        };
+        for callback in callbacks {
+            self.observer.claimed(&callback);
             self.in_flight.set(self.in_flight.get().saturating_add(1));
-            self.spawn(Rc::clone(self).deliver(claimed));
+            self.spawn(Rc::clone(self).deliver(callback, Rc::clone(&endpoint)));
         }
     }
 
@@ -138,8 +132,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Makes one attempt and then starts the callbacks that are due.
-    async fn deliver(self: Rc<Self>, claimed: DueAttempt) {
-        let concluded = panics_to_failure(self.attempt(&claimed)).await;
+    async fn deliver(self: Rc<Self>, callback: ClaimedCallback, endpoint: Rc<Endpoint>) {
+        let concluded = panics_to_failure(self.attempt(&callback, &endpoint)).await;
         self.in_flight.set(self.in_flight.get().saturating_sub(1));
         if let Err(failure) = concluded {
             // The claim expires, and the callback is attempted again.
@@ -148,13 +142,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.start_due();
     }
 
-    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result {
+    async fn attempt(self: &Rc<Self>, callback: &ClaimedCallback, endpoint: &Endpoint) -> Result {
         let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
         let attempts_made = callback.attempts_made.saturating_add(1);
         let judgement = self.sender.judge(self.runtime(), attempts_made, &call)?;
-        let attempt = Attempt::of(&call);
         let db = self.shell.storage();
-        let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
+        let stored = deliveries::conclude(db, self.now_ms(), callback, &call, &judgement);
         let concluded = AttemptResult { callback, call: &call, judgement: &judgement, written: stored.is_ok() };
         self.observer.concluded(self.now_ms(), &concluded);
         stored?;

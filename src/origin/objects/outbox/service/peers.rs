@@ -16,7 +16,7 @@ use crate::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{self, Asker, Take},
-    outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
+    outbox::{ClaimApp, ClaimTxn, ClaimedApp, FreeTxn, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
 use platform::{DbResult, Failure, ObjectStorage, Result, keyed_flights::KeyedFlights};
@@ -61,7 +61,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
-        calls::claim_app(self.runtime(), first, claim).await
+        calls::ask(self.runtime(), &first.address(), claim).await
     }
 
     async fn take(&self, take: &Take) -> Result<bool> {
@@ -74,7 +74,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
             }),
             None => None,
         };
-        calls::take(self.runtime(), Take { asker, ..take.clone() }).await
+        let taken = calls::ask(self.runtime(), &calls::counters_of(&take.offer), Take { asker, ..take.clone() }).await;
+        Ok(taken?.taken)
     }
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool> {
@@ -85,14 +86,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
                 let own = endpoint::read(db)?.ok_or_else(unknown)?.shard;
                 Ok(txns::claim(db, self.now_ms(), own, txn)?)
             }
-            Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
+            Some(keeper) => Ok(calls::ask(self.runtime(), &keeper.address(), ClaimTxn(txn.clone())).await?.claimed),
         }
     }
 
     async fn free_txn(&self, txn: &Txn) -> Result {
         match self.other_keeper(txn)? {
             None => Ok(txns::free(self.shell.storage(), txn)?),
-            Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
+            Some(keeper) => calls::ask(self.runtime(), &keeper.address(), FreeTxn(txn.clone())).await.map(drop),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::{
 use contract::{
     counters,
     ledger::{self, ReadMark},
-    operation::{Mark, ObjectAddress},
+    operation::ObjectAddress,
     outbox::OutboxShard,
 };
 use domain::{
@@ -127,37 +127,30 @@ pub async fn send(
     };
     let source = state.shard.object_name();
     let is_lost = Cell::new(false);
-    let deliver = async |batch: &Batch| match (batch.destination.as_str(), &state.current) {
-        (TO_WITNESS, Some(current)) => {
-            let own = (state.shard, current.outbox_shards);
-            journal::send(db, runtime, own, batch, &is_lost).await
-        }
-        _ => send_batch(runtime, &state, &source, batch).await,
+    let deliver = async |batch: &Batch| {
+        let unknown = || DeliveryError::Unanswered("the outbox does not know its app yet".into());
+        let current = state.current.as_ref().ok_or_else(unknown)?;
+        let mark = match batch.destination.as_str() {
+            TO_WITNESS => {
+                let own = (state.shard, current.outbox_shards);
+                return journal::send(db, runtime, own, batch, &is_lost).await;
+            }
+            TO_LEDGER => {
+                let ledger = ledger::address(&current.publisher_id, ledger::BATCH);
+                runtime.call(&ledger, batch.to_ledger(&source), LEDGER_TIMEOUT).await
+            }
+            counters => {
+                let counters = counters::address(counters.to_owned());
+                runtime.call(&counters, batch.to_counters(&source, state.refilled_ms), calls::TIMEOUT).await
+            }
+        };
+        mark.map_err(DeliveryError::from)
     };
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
     while batches::send(db, runtime, &source, &log, opens, deliver).await? && lost(db, runtime.now_ms())?.is_none() {}
     Ok(is_lost.get().then_some(state.shard))
-}
-
-async fn send_batch(
-    runtime: &impl ObjectCall,
-    state: &OutboxState,
-    source: &str,
-    batch: &Batch,
-) -> Result<Mark, DeliveryError> {
-    let unknown = || DeliveryError::Unanswered("the outbox does not know its app yet".into());
-    let mark = if batch.destination == TO_LEDGER {
-        let ledger = ledger_of(state).ok_or_else(unknown)?;
-        runtime.call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT).await
-    } else if batch.destination == TO_WITNESS {
-        return Err(unknown());
-    } else {
-        let counters = counters::address(batch.destination.clone());
-        runtime.call(&counters, batch.to_counters(source, state.refilled_ms), calls::TIMEOUT).await
-    };
-    mark.map_err(DeliveryError::from)
 }
 
 /// Returns the publisher's ledger; `None` until the publisher is known.
