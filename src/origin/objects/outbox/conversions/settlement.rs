@@ -169,12 +169,15 @@ const SETTLED: u32 = 100;
 /// Maximum conversions that one step counts, and maximum entries that it examines.
 const COUNTED: u32 = 20_000;
 
-/// Returns the conversions of a step, and the step's last entry if more entries follow. Each conversion is a transaction
-/// id and a payout in micro-USD: the paid amount, or the amount that the terms of the last decision would pay.
+/// A conversion's transaction id and its payout in micro-USD: the paid amount, or the amount that the terms of the last
+/// decision would pay.
+type Payable = (String, i64);
+
+/// Returns the conversions of a step, and the step's last entry if more entries follow.
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
-pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<(String, i64)>, Option<i64>)> {
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<Payable>, Option<i64>)> {
     let filter = &many.filter;
     let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
     let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
