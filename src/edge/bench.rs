@@ -4,18 +4,15 @@
 
 use std::{cell::Cell, time::Duration};
 
-use worker::{Headers, Request, Response};
+use worker::Request;
 
-use crate::isolate::RequestContext;
-use contract::{ledger, operation::CallError};
+use crate::{isolate::RequestContext, reports::ask_ledger};
+use contract::ledger;
 use domain::{
     model::{PublisherId, common},
     reporting::query::MAX_BODY,
 };
-use platform::{
-    http::{Answer, body},
-    object_call::{self, broken},
-};
+use platform::http::{Answer, body};
 
 pub const REPORT: &str = "/v1/bench/report";
 pub const UNCOUNTED: &str = "/v1/bench/uncounted";
@@ -45,22 +42,9 @@ pub async fn report(context: &RequestContext, mut request: Request, query: &str)
         return common::NOT_FOUND.into();
     };
     let times = value("times").unwrap_or("1");
-    match send(context, &publisher, times, &body).await {
+    let headers = [(ledger::BENCH_TIMES, times.to_owned())];
+    match ask_ledger(context, &publisher, ledger::BENCH, headers, &body, TIMEOUT).await {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
     }
-}
-
-async fn send(
-    context: &RequestContext,
-    publisher: &PublisherId,
-    times: &str,
-    body: &str,
-) -> Result<Response, CallError> {
-    let headers = Headers::new();
-    headers.set(ledger::BENCH_TIMES, times).map_err(broken)?;
-    let init = object_call::post(&body.into());
-    init.set_headers(headers.as_ref());
-    let to = ledger::address(publisher, ledger::BENCH);
-    object_call::send(&context.workers.env, &to, &init, TIMEOUT).await
 }

@@ -174,7 +174,7 @@ async fn convert(
     };
     let answered = context.workers.call(&shard.address(), Box::new(conversion), OUTBOX_TIMEOUT).await;
     let was_answered = CallError::was_answered(&answered);
-    context.isolate.reach.record_outbox(app, was_answered, now_ms());
+    context.isolate.reach.outboxes.borrow_mut().note(&owner, was_answered, now_ms());
     Ok(match answered {
         Ok(converted) => {
             let body = serde_json::to_vec(&converted).unwrap_or_default();

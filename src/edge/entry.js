@@ -50,7 +50,7 @@ function click(request, env, ctx) {
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
   // The same headers as `PURPOSES` in user_agent.rs, in the same order.
   const purposes = `${header("Purpose")} ${header("Sec-Purpose")} ${header("X-Purpose")} ${header("X-Moz")}`;
-  // In the order of `FastRequest` in fast_path/click.rs.
+  // In the order of `redirect` in fast_path/click.rs.
   const parts = `${country}\n${purposes}\n${header("User-Agent")}\n${url}`;
   const response = fastClick(parts, env, ctx);
   if (response !== undefined) {
@@ -155,7 +155,7 @@ async function fastOffers(request, env, ctx) {
     // The body ended early. The ordinary path answers with the error.
     return ordinaryPath(request, env, ctx);
   }
-  // In the order of `FastRequest` in fast_path/offers.rs.
+  // In the order of `page` in fast_path/offers.rs.
   const parts = `${header("Content-Type")}\n${header("App-Id")}\n${header("Pub-Key")}\n${url}`;
   const found = caught(() => page(parts, body, Date.now()));
   if (found !== undefined) {

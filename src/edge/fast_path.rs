@@ -21,6 +21,7 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::isolate::Isolate;
+use domain::model::ascii_split::split_once;
 use platform::{
     http::{address::Address, router::Interface},
     log, panics,
@@ -32,6 +33,15 @@ fn enter<'u>(url: &'u str, path: &str, interface: Interface) -> Option<(Rc<Isola
     let address = Address::parse(url)?;
     let matches = address.path == path && isolate.config.hosts.serves(address.host, interface);
     matches.then_some((isolate, address.query))
+}
+
+/// Splits a request, which is a string with one line for each part. Neither a URL nor a header contains a line break. A
+/// missing header is empty.
+fn parts(request: &str) -> Option<[&str; 4]> {
+    let (first, rest) = split_once(request, b'\n')?;
+    let (second, rest) = split_once(rest, b'\n')?;
+    let (third, fourth) = split_once(rest, b'\n')?;
+    Some([first, second, third, fourth])
 }
 
 /// Logs an exception of the fast path, which is a panic.

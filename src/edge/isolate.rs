@@ -165,11 +165,6 @@ impl Isolate {
         ShardKind::ALL.into_iter().any(|kind| self.shards(kind).size().1 > 0)
     }
 
-    /// True if a request is reading the pointer and the snapshots that the pointer names.
-    pub fn is_revalidating(&self, now_ms: i64) -> bool {
-        self.revalidating_until_ms.get() > now_ms
-    }
-
     /// Returns the isolate's memory, or `None` before its first request.
     pub fn existing() -> Option<Rc<Self>> {
         ISOLATE.with_borrow(Clone::clone)

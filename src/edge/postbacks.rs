@@ -118,7 +118,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
-        if add(isolate, &advertiser, context.now_ms, is_unsigned, row) {
+        if isolate.postbacks.borrow_mut().add(&advertiser, context.now_ms, is_unsigned, row) {
             let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
             context.go_on(log_panics("postbacks", async move {
                 send(&workers, &isolate, &advertiser).await;
@@ -141,23 +141,11 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
                 }
                 return;
             };
-            if add(&isolate, &advertiser, now_ms(), is_unsigned, || row) {
+            if isolate.postbacks.borrow_mut().add(&advertiser, now_ms(), is_unsigned, || row) {
                 send(&workers, &isolate, &advertiser).await;
             }
         }));
     }
-}
-
-/// Adds a row to an advertiser's batch. Returns true if the caller must send the batch.
-fn add(
-    isolate: &Isolate,
-    advertiser: &AdvertiserId,
-    now_ms: i64,
-    is_unsigned: bool,
-    row: impl FnOnce() -> ReceivedPostback,
-) -> bool {
-    let mut queue = isolate.postbacks.borrow_mut();
-    queue.add(advertiser, now_ms, is_unsigned, row)
 }
 
 /// Searches a refused postback for a valid token and click id.

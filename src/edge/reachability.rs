@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
 };
 
-use domain::model::{AppId, MINUTE_MS, PublisherId};
+use domain::model::MINUTE_MS;
 
 /// The number of different owners whose objects must fail in a row to count as an outage.
 const OWNERS: usize = 3;
@@ -52,22 +52,10 @@ pub struct Reachability {
     pub probed_at_ms: Cell<i64>,
     /// Whether the catalog answered the last probe; `None` before the first.
     pub catalog: Cell<Option<bool>>,
+    /// By publisher.
     pub ledgers: RefCell<OutageDetector>,
+    /// By app.
     pub outboxes: RefCell<OutageDetector>,
-}
-
-impl Reachability {
-    /// Records whether the ledger of a report's publisher answered.
-    pub fn record_ledger(&self, publisher: &PublisherId, answered: bool, now_ms: i64) {
-        let mut ledgers = self.ledgers.borrow_mut();
-        ledgers.note(publisher.as_str(), answered, now_ms);
-    }
-
-    /// Records whether the outbox of a postback's app answered.
-    pub fn record_outbox(&self, app: AppId, answered: bool, now_ms: i64) {
-        let mut outboxes = self.outboxes.borrow_mut();
-        outboxes.note(&app.to_string(), answered, now_ms);
-    }
 }
 
 #[cfg(test)]

@@ -64,8 +64,11 @@ async fn generate(
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
     let reports = isolate.pools.get(Pool::Reports);
     let _permit = reports.acquire(publisher.as_str(), *now_ms)?;
-    let answered = send(context, &publisher, &request, &api_key, &body).await;
-    isolate.reach.record_ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
+    let headers = ["Accept", "If-Match"].into_iter().filter_map(|name| Some((name, header(&request, name)?)));
+    let headers = headers.chain([("X-Api-Key", api_key)]);
+    let answered = ask_ledger(context, &publisher, ledger::REPORT, headers, &body, TIMEOUT).await;
+    let was_answered = CallError::was_answered(&answered);
+    isolate.reach.ledgers.borrow_mut().note(publisher.as_str(), was_answered, runtime::now_ms());
     let answer = match answered {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),
@@ -77,23 +80,20 @@ async fn generate(
     Ok(answer)
 }
 
-/// Requests a report from the ledger. Its answer, even a refusal, is returned unchanged.
-async fn send(
+/// Posts a query to a publisher's ledger. Its answer, even a refusal, is returned unchanged.
+pub async fn ask_ledger(
     context: &RequestContext,
     publisher: &PublisherId,
-    request: &Request,
-    api_key: &str,
+    path: &str,
+    headers: impl IntoIterator<Item = (&str, String)>,
     body: &str,
+    timeout: Duration,
 ) -> Result<Response, CallError> {
-    let headers = Headers::new();
-    for name in ["Accept", "If-Match"] {
-        if let Some(value) = header(request, name) {
-            headers.set(name, &value).map_err(broken)?;
-        }
+    let sent = Headers::new();
+    for (name, value) in headers {
+        sent.set(name, &value).map_err(broken)?;
     }
-    headers.set("X-Api-Key", api_key).map_err(broken)?;
     let init = object_call::post(&body.into());
-    init.set_headers(headers.as_ref());
-    let to = ledger::address(publisher, ledger::REPORT);
-    object_call::send(&context.workers.env, &to, &init, TIMEOUT).await
+    init.set_headers(sent.as_ref());
+    object_call::send(&context.workers.env, &ledger::address(publisher, path), &init, timeout).await
 }

@@ -17,17 +17,18 @@ use platform::{concurrent::each, log, published, runtime, unreadable, workers::W
 /// longer because KV may cache a miss for the same time.
 pub const SHARD_TTL_S: u64 = 3_600;
 
-/// Loads the shard of a slot that a manifest names.
-pub async fn from_kv(
-    workers: &Workers,
-    manifest: &Manifest,
-    slot: Slot,
-    confirmed_at_ms: i64,
-) -> Result<CachedShard, String> {
-    let named = manifest.checksum(slot).ok_or("not in the manifest")?;
-    let key = kv::shard_key(slot.kind, named);
-    let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
-    open_named(manifest, slot, bytes.ok_or("not in KV")?, confirmed_at_ms)
+/// Loads the shard of a slot that a manifest names. Logs a failure.
+pub async fn from_kv(workers: &Workers, manifest: &Manifest, slot: Slot, confirmed_at_ms: i64) -> Option<CachedShard> {
+    let read = async {
+        let named = manifest.checksum(slot).ok_or("not in the manifest")?;
+        let key = kv::shard_key(slot.kind, named);
+        let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
+        open_named(manifest, slot, bytes.ok_or("not in KV")?, confirmed_at_ms)
+    };
+    let log = |error: &String| {
+        log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name()));
+    };
+    read.await.inspect_err(log).ok()
 }
 
 /// Opens the shard of a slot. The shard must have the checksum in the manifest.
@@ -86,11 +87,8 @@ async fn follow_kind(workers: &Workers, store: &ShardStore, manifest: &Manifest,
     });
     let load = |slot: Slot| async move {
         let loaded = match from_kv(workers, manifest, slot, confirmed_at_ms).await {
-            Ok(held) => Ok(held),
-            Err(error) => {
-                log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name()));
-                from_catalog(workers, manifest, slot).await
-            }
+            Some(held) => Ok(held),
+            None => from_catalog(workers, manifest, slot).await,
         };
         match loaded {
             Ok(held) => drop(store.insert(slot, held)),

@@ -166,18 +166,16 @@ async fn load_missing(
 ) -> Result<(Slot, CachedShard), String> {
     let slot = manifest.slot(sought.kind(), sought.hash());
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
-    match from_kv(workers, manifest, slot, confirmed_at_ms).await {
-        Ok(held) => return Ok((slot, held)),
-        Err(error) => log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name())),
+    if let Some(held) = from_kv(workers, manifest, slot, confirmed_at_ms).await {
+        return Ok((slot, held));
     }
     snapshots::reread_pointer(workers, isolate).await;
     let newest = isolate.manifest.get().ok_or("no manifest")?;
     let slot = newest.slot(sought.kind(), sought.hash());
     if newest.checksum(slot) != manifest.checksum(slot) {
         let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
-        match from_kv(workers, &newest, slot, confirmed_at_ms).await {
-            Ok(held) => return Ok((slot, held)),
-            Err(error) => log::warn("snapshots", format_args!("shard {} was not loaded from KV: {error}", slot.name())),
+        if let Some(held) = from_kv(workers, &newest, slot, confirmed_at_ms).await {
+            return Ok((slot, held));
         }
     }
     Ok((slot, from_catalog(workers, &newest, slot).await?))

@@ -222,7 +222,7 @@ async fn load_first<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option
 pub async fn recent<S: Snapshot>(context: &RequestContext, max_idle_ms: i64) -> Result<Rc<S>, ApiError> {
     let isolate = &context.isolate;
     while S::slot(isolate).get().is_some() && must_read_first(isolate, context.now_ms, max_idle_ms) {
-        if isolate.is_revalidating(runtime::now_ms()) {
+        if isolate.revalidating_until_ms.get() > runtime::now_ms() {
             Delay::from(published::POLL_INTERVAL).await;
         } else {
             isolate.revalidated_at_ms.set(context.now_ms);
@@ -309,27 +309,17 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     let started_at_ms = runtime::now_ms();
     isolate.revalidating_until_ms.set(started_at_ms + LOADING_MS);
     // `pointer_read_at_ms` is set only after the named snapshots are loaded, so that requests wait for them until then.
-    let is_known = match published::read_pointer(workers).await {
-        Ok(Some(pointer)) => {
-            if isolate.manifest.get().is_some() {
-                Manifest::adopt(workers, isolate, &pointer).await;
-            }
-            if isolate.listing.get().is_some() {
-                Selector::adopt(workers, isolate, &pointer).await;
-            }
-            isolate.pointer_read_at_ms.set(started_at_ms);
-            true
+    let pointer = read_pointer(workers).await;
+    if let Some(pointer) = &pointer {
+        if isolate.manifest.get().is_some() {
+            Manifest::adopt(workers, isolate, pointer).await;
         }
-        Ok(None) => {
-            log::warn("kv", "KV has no pointer");
-            false
+        if isolate.listing.get().is_some() {
+            Selector::adopt(workers, isolate, pointer).await;
         }
-        Err(error) => {
-            log::warn("kv", format_args!("the pointer was not read: {error}"));
-            false
-        }
-    };
-    isolate.is_pointer_known.set(is_known);
+        isolate.pointer_read_at_ms.set(started_at_ms);
+    }
+    isolate.is_pointer_known.set(pointer.is_some());
     isolate.revalidating_until_ms.set(0);
 }
 
@@ -341,11 +331,19 @@ pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
 
 /// Reads the pointer again, for a request that could not load a shard that the manifest names.
 pub async fn reread_pointer(workers: &Workers, isolate: &Isolate) {
+    if let Some(pointer) = read_pointer(workers).await {
+        Manifest::adopt(workers, isolate, &pointer).await;
+    }
+}
+
+/// Reads the pointer. Logs the reason if there is none.
+async fn read_pointer(workers: &Workers) -> Option<Pointer> {
     match published::read_pointer(workers).await {
-        Ok(Some(pointer)) => drop(Manifest::adopt(workers, isolate, &pointer).await),
+        Ok(Some(pointer)) => return Some(pointer),
         Ok(None) => log::warn("kv", "KV has no pointer"),
         Err(error) => log::warn("kv", format_args!("the pointer was not read: {error}")),
     }
+    None
 }
 
 /// Returns a chunk of offer bodies from the cache, from KV, or else from the catalog.

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::enter;
+use super::{enter, parts};
 use crate::{
     click::{ClickRequest, ClickShards, prepare},
     routes, snapshots,
@@ -11,47 +11,20 @@ use crate::{
 use contract::counters;
 use domain::{
     clicks::redirect::Redirect,
-    model::ascii_split::split_once,
     tracking::{Sealed, parameters::ClickParameters},
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 
-/// The request as a string with one line for each part. Neither a URL nor a header contains a line break. A missing
-/// header is empty.
-pub struct FastRequest<'r> {
-    country: &'r str,
-    purposes: &'r str,
-    user_agent: &'r str,
-    pub url: &'r str,
-}
-
-impl<'r> FastRequest<'r> {
-    pub fn parse(text: &'r str) -> Option<Self> {
-        let (country, rest) = split_once(text, b'\n')?;
-        let (purposes, rest) = split_once(rest, b'\n')?;
-        let (user_agent, url) = split_once(rest, b'\n')?;
-        Some(Self { country, purposes, user_agent, url })
-    }
-}
-
-/// Answers a `GET` request with its redirect URL and counts it, if it is a click that need not wait. `now_ms` is in
-/// milliseconds since the Unix epoch.
+/// Answers a `GET` request with its redirect URL and counts it, if it is a click that need not wait. The parts of the
+/// request are its country, its purposes, its User-Agent and its URL. `now_ms` is in milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn redirect(request: &str, now_ms: f64) -> Option<String> {
-    answer(&FastRequest::parse(request)?, whole_ms(now_ms))
-}
-
-fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
-    let (isolate, query) = enter(request.url, routes::CLICK, Interface::Tracking)?;
+    let now_ms = whole_ms(now_ms);
+    let [country, purposes, user_agent, url] = parts(request)?;
+    let (isolate, query) = enter(url, routes::CLICK, Interface::Tracking)?;
     let parameters = ClickParameters::parse(query).ok()?;
     let shards = ClickShards::held(&isolate, &parameters)?;
-    let click = ClickRequest {
-        is_head: false,
-        country: request.country,
-        purposes: request.purposes,
-        user_agent: request.user_agent,
-        query,
-    };
+    let click = ClickRequest { is_head: false, country, purposes, user_agent, query };
     let prepared = prepare(&isolate, &shards, parameters, &click, now_ms).ok()?;
     if prepared.click_cap.is_some() {
         return None;

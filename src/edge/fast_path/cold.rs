@@ -8,7 +8,7 @@
 use wasm_bindgen::prelude::wasm_bindgen;
 use worker::Env;
 
-use super::{click::FastRequest, enter};
+use super::{enter, parts};
 use crate::{
     isolate::Isolate,
     routes,
@@ -67,7 +67,8 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
         // The ordinary path answers and logs that the configuration is invalid.
         Isolate::current(&Workers::new(env)).ok()?;
     }
-    let (isolate, query) = enter(FastRequest::parse(request)?.url, routes::CLICK, Interface::Tracking)?;
+    let [.., url] = parts(request)?;
+    let (isolate, query) = enter(url, routes::CLICK, Interface::Tracking)?;
     let parameters = ClickParameters::parse(query).ok()?;
     let wanted = WantedShards::parse(&parameters)?;
     let now_ms = runtime::now_ms();
@@ -102,8 +103,8 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     if name == kv::KEY {
         return snapshots::adopt_first(&isolate, &value, asked_at_ms);
     }
-    let request = FastRequest::parse(request).ok_or("no click")?;
-    let (_, query) = enter(request.url, routes::CLICK, Interface::Tracking).ok_or("no click")?;
+    let [.., url] = parts(request).ok_or("no click")?;
+    let (_, query) = enter(url, routes::CLICK, Interface::Tracking).ok_or("no click")?;
     let parameters = ClickParameters::parse(query).map_err(|error| error.message.into_owned())?;
     let wanted = WantedShards::parse(&parameters).ok_or("no app")?;
     let manifest = isolate.manifest.get().ok_or("no manifest")?;

@@ -4,13 +4,13 @@
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::enter;
+use super::{enter, parts};
 use crate::{
     offers::{self, PageRequest, Prepared},
     routes, snapshots,
 };
 use domain::{
-    model::{AppId, ascii_split::split_once},
+    model::AppId,
     offers::request::OffersRequest,
     snapshot::tracking::{ShardKind, slots},
 };
@@ -20,46 +20,28 @@ use platform::{
     runtime::whole_ms,
 };
 
-/// The request as a string with one line for each part. A missing header is empty.
-struct FastRequest<'r> {
-    content_type: &'r str,
-    app_id: &'r str,
-    pub_key: &'r str,
-    url: &'r str,
-}
-
-impl<'r> FastRequest<'r> {
-    fn parse(text: &'r str) -> Option<Self> {
-        let (content_type, rest) = split_once(text, b'\n')?;
-        let (app_id, rest) = split_once(rest, b'\n')?;
-        let (pub_key, url) = split_once(rest, b'\n')?;
-        Some(Self { content_type, app_id, pub_key, url })
-    }
-}
-
 /// Answers a `POST` request with this body, if its page need not wait. Returns the values of `Cache-Control`, `ETag`
-/// and `Last-Modified`, and the page. `now_ms` is in milliseconds since the Unix epoch.
+/// and `Last-Modified`, and the page. The parts of the request are its Content-Type, App-Id, Pub-Key and URL. `now_ms`
+/// is in milliseconds since the Unix epoch.
 #[wasm_bindgen]
 pub fn page(request: &str, body: &[u8], now_ms: f64) -> Option<Array> {
-    answer(&FastRequest::parse(request)?, body, whole_ms(now_ms))
-}
-
-fn answer(request: &FastRequest<'_>, body: &[u8], now_ms: i64) -> Option<Array> {
-    let (isolate, _) = enter(request.url, routes::OFFERS, Interface::Offers)?;
+    let now_ms = whole_ms(now_ms);
+    let [content_type, app_id, pub_key, url] = parts(request)?;
+    let (isolate, _) = enter(url, routes::OFFERS, Interface::Offers)?;
     // A read that was begun for another request may not have ended yet.
     if snapshots::is_due(&isolate, now_ms)
         || snapshots::must_read_first(&isolate, now_ms, snapshots::CREDENTIALS_IDLE_MS)
     {
         return None;
     }
-    if !is_media_type(request.content_type, &[JSON]) {
+    if !is_media_type(content_type, &[JSON]) {
         return None;
     }
     let (manifest, listing) = (isolate.manifest.get()?, isolate.listing.get()?);
-    let app_id = AppId::parse(request.app_id).filter(|app| !app.is_test())?;
-    let app_hash = slots::hash_of_app(app_id);
+    let known_id = AppId::parse(app_id).filter(|app| !app.is_test())?;
+    let app_hash = slots::hash_of_app(known_id);
     let apps = isolate.shards(ShardKind::Apps).get(&manifest, app_hash)?;
-    let app = offers::authorize(&apps, request.app_id, request.pub_key, now_ms).ok()?;
+    let app = offers::authorize(&apps, app_id, pub_key, now_ms).ok()?;
     if !offers::would_admit(&isolate, app.id, now_ms) {
         return None;
     }
