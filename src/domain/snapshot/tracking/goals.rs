@@ -59,8 +59,8 @@ impl GoalShard {
             os: Platform::from_code(fields.u8()?)?,
             includes_countries: fields.u8()? != 0,
             countries: CountrySet::from_bits(*fields.bytes::<32>()?),
-            starts_at: fields.i64()?,
-            ends_at: fields.i64()?,
+            starts_at: Some(fields.i64()?).filter(|at| *at != i64::MIN),
+            ends_at: Some(fields.i64()?).filter(|at| *at != i64::MAX),
             click_cap: limit(fields.u32()?),
             click_id_max: limit(fields.u32()?),
             conversion_cap: limit(fields.u32()?),
@@ -71,16 +71,21 @@ impl GoalShard {
     }
 }
 
-/// A goal, read in place.
+/// A goal with its offer: `G`, `O` and `T` are the types of the goal's id, the offer's id and the redirect's template.
 #[derive(Clone, Copy, Debug)]
-pub struct GoalView<'a> {
+pub struct GoalData<G, O, T> {
     /// The `rid` of a tracking URL.
-    pub id: &'a str,
-    /// The offer that has the goal.
-    pub offer: OfferView<'a>,
+    pub id: G,
+    /// The offer that has the goal. To build a shard, it is copied for each of its goals.
+    pub offer: OfferData<O, T>,
     /// True for a goal that was removed from its offer: it takes no new clicks, but earlier clicks still convert.
     pub retired: bool,
 }
+
+/// A goal, read in place. Its ids are unparsed.
+pub type GoalView<'a> = GoalData<&'a str, &'a str, &'a str>;
+/// A goal to build a shard from.
+pub type SourceGoal = GoalData<GoalId, OfferId, String>;
 
 impl<'a> GoalView<'a> {
     /// The view of a goal that is in no shard. Its offer has no caps and is live for everybody.
@@ -92,8 +97,8 @@ impl<'a> GoalView<'a> {
             os: Platform::Web,
             includes_countries: false,
             countries: CountrySet::from_bits([u8::MAX; 32]),
-            starts_at: i64::MIN,
-            ends_at: i64::MAX,
+            starts_at: None,
+            ends_at: None,
             click_cap: None,
             click_id_max: u32::try_from(click_id::MAX_LENGTH).ok(),
             conversion_cap: None,
@@ -105,34 +110,43 @@ impl<'a> GoalView<'a> {
     }
 }
 
-/// An offer, read in place.
+/// An offer: `O` and `T` are the types of its id and of its redirect's template.
 #[derive(Clone, Copy, Debug)]
-pub struct OfferView<'a> {
-    /// The offer's id, unparsed.
-    pub id: &'a str,
+pub struct OfferData<O, T> {
+    /// The id, by which the offers of a shard are ordered.
+    pub id: O,
     /// The redirect's template, in canonical form.
-    pub target: &'a str,
-    active: bool,
+    pub target: T,
+    /// False if the operator switched the offer off.
+    pub active: bool,
     /// The platform of the promoted app.
     pub os: Platform,
     /// True if the offer includes countries by name. A click from an unknown country is then refused.
     pub includes_countries: bool,
     /// The targeted countries.
     pub countries: CountrySet,
-    starts_at: i64,
-    ends_at: i64,
-    /// Clicks for each UTC day.
+    /// Time from which the offer is live, in UNIX seconds; `None` for always.
+    pub starts_at: Option<i64>,
+    /// Time from which the offer is no longer live, in UNIX seconds; `None` for never.
+    pub ends_at: Option<i64>,
+    /// Maximum clicks per UTC day; `None` for no cap.
     pub click_cap: Option<u32>,
-    /// The maximum length of a click id that the advertiser's side can return, in characters.
+    /// The maximum length of a click id that the advertiser's side can return, in characters; `None` for the default.
     pub click_id_max: Option<u32>,
-    /// Conversions for each UTC day.
-    conversion_cap: Option<u32>,
-    min_seconds_to_convert: Option<u32>,
+    /// Maximum conversions per UTC day; `None` for no cap.
+    pub conversion_cap: Option<u32>,
+    /// Minimum seconds from a click to its conversion. An earlier conversion is held.
+    pub min_seconds_to_convert: Option<u32>,
     /// The revision of the offer's last change.
     pub revision: i64,
     /// The terms that new clicks seal.
     pub terms: TermsInForce,
 }
+
+/// An offer, read in place. Its id is unparsed.
+pub type OfferView<'a> = OfferData<&'a str, &'a str>;
+/// An offer to build a shard from.
+pub type SourceOffer = OfferData<OfferId, String>;
 
 impl OfferView<'_> {
     /// The offer's current values for conversions.
@@ -147,54 +161,8 @@ impl OfferView<'_> {
 
     /// True if the offer is live at an instant. Ignores its caps.
     pub fn is_live(&self, now_ms: i64) -> bool {
-        let starts_at = (self.starts_at != i64::MIN).then_some(self.starts_at);
-        let ends_at = (self.ends_at != i64::MAX).then_some(self.ends_at);
-        is_live(self.active, starts_at, ends_at, now_ms)
+        is_live(self.active, self.starts_at, self.ends_at, now_ms)
     }
-}
-
-/// A goal to build a shard from.
-#[derive(Clone, Debug)]
-pub struct SourceGoal {
-    /// The `rid` of a tracking URL.
-    pub id: GoalId,
-    /// True if the goal was removed from its offer.
-    pub retired: bool,
-    /// The offer, copied for each of its goals.
-    pub offer: SourceOffer,
-}
-
-/// An offer to build a shard from.
-#[derive(Clone, Debug)]
-pub struct SourceOffer {
-    /// The id, by which the offers of a shard are ordered.
-    pub id: OfferId,
-    /// False if the operator switched the offer off.
-    pub active: bool,
-    /// Time from which the offer is live, in UNIX seconds; `None` for always.
-    pub starts_at: Option<i64>,
-    /// Time from which the offer is no longer live, in UNIX seconds; `None` for never.
-    pub ends_at: Option<i64>,
-    /// The platform of the promoted app.
-    pub os: Platform,
-    /// The targeted countries.
-    pub countries: CountrySet,
-    /// True if the offer includes countries by name.
-    pub includes_countries: bool,
-    /// Maximum clicks per UTC day; `None` for no cap.
-    pub click_cap: Option<u32>,
-    /// Maximum length of a click id, in characters; `None` for the default.
-    pub click_id_max: Option<u32>,
-    /// Maximum conversions per UTC day; `None` for no cap.
-    pub conversion_cap: Option<u32>,
-    /// Minimum seconds from a click to its conversion. An earlier conversion is held.
-    pub min_seconds_to_convert: Option<u32>,
-    /// The revision of the offer's last change.
-    pub revision: i64,
-    /// The terms that new clicks seal.
-    pub terms: TermsInForce,
-    /// The redirect's template, in canonical form.
-    pub target: String,
 }
 
 /// Builds the shard of a slot from its goals, in any order. An offer of several goals is stored once.
