@@ -144,31 +144,9 @@ pub struct RunStats {
 /// Visits a group: the values of the requested dimensions in order, and the sums.
 pub type Visit<'v> = dyn FnMut(&[&str], &Sums) + 'v;
 
-/// Runs a query. Returns its page, with the number of rows on all pages.
-pub fn run<S: Source>(source: &S, query: &Query, budget: &Budget) -> Result<Page, EngineError<S::Error>> {
-    run_measured(source, query, budget).map(|(page, _)| page)
-}
-
-/// Runs a query like [`run`], and shows each group of all pages to `visitor`, in no particular order.
-pub fn run_visited<S: Source>(
-    source: &S,
-    query: &Query,
-    budget: &Budget,
-    visitor: &mut Visit<'_>,
-) -> Result<Page, EngineError<S::Error>> {
-    run_with(source, query, budget, Some(visitor)).map(|(page, _)| page)
-}
-
-/// Runs a query like [`run`], and also returns its counters.
-pub fn run_measured<S: Source>(
-    source: &S,
-    query: &Query,
-    budget: &Budget,
-) -> Result<(Page, RunStats), EngineError<S::Error>> {
-    run_with(source, query, budget, None)
-}
-
-fn run_with<S: Source>(
+/// Runs a query. Returns its page, with the number of rows on all pages, and its counters. Shows each group of all pages
+/// to `visitor`, in no particular order.
+pub fn run<S: Source>(
     source: &S,
     query: &Query,
     budget: &Budget,
@@ -178,9 +156,7 @@ fn run_with<S: Source>(
     let segments = source.segments(query.start, query.end).map_err(EngineError::Source)?;
     let segments = plan.matching_segments(segments);
     let meter = metered_vec::Meter::new(budget.bytes.saturating_sub(budget.kept));
-    let execution = execution::Execution::new(source, &plan, budget, &segments, &meter);
-    match visitor {
-        Some(visitor) => execution.visited_by(visitor).page(),
-        None => execution.page(),
-    }
+    // The execution borrows the visitor for less time than the caller.
+    let visitor = visitor.map(|visitor| visitor as &mut Visit<'_>);
+    execution::Execution::new(source, &plan, budget, &segments, &meter, visitor).page()
 }

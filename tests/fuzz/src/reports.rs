@@ -13,7 +13,7 @@ use domain::{
     model::time::UtcDay,
     reporting::{
         Dimension, Metric, Sums,
-        engine::{Budget, EngineError, run, run_measured},
+        engine::{Budget, EngineError, run},
         format::Format,
         page::Page,
         query::{Column, MAX_COUNT, MAX_FILTERS, MAX_ORDER, MAX_SPAN_DAYS, MAX_VALUES, Query},
@@ -41,12 +41,12 @@ pub fn query(input: &[u8]) {
     assert!(query.filters.iter().all(|filter| filter.values.len() <= MAX_VALUES));
     assert!(query.page >= 1 && (1..=MAX_COUNT).contains(&query.count));
 
-    let (page, effort) = run_measured(&*LEDGER, &query, &Budget::default()).unwrap();
+    let (page, effort) = run(&*LEDGER, &query, &Budget::default(), None).unwrap();
     assert!(effort.segments <= LEDGER.segments.len() as u64 && effort.splits == 0 && effort.sweeps <= 1);
     check_rows(&page, &query);
     let little = Budget { bytes: 48 << 10, kept: 4 << 10, ..Budget::default() };
-    match run(&*LEDGER, &query, &little) {
-        Ok(again) => assert_eq!(again, page),
+    match run(&*LEDGER, &query, &little, None) {
+        Ok((again, _)) => assert_eq!(again, page),
         Err(error) => assert_eq!(error, EngineError::TooLarge),
     }
     check_written(page);

@@ -51,8 +51,8 @@ pub fn image(input: &[u8]) {
     let known: u64 = ledger.segments.iter().map(|(segment, _)| u64::from(segment.rows)).sum();
     for query in QUERIES {
         let query = Query::parse(query).unwrap();
-        match run(&ledger, &query, &Budget::default()) {
-            Ok(page) => {
+        match run(&ledger, &query, &Budget::default(), None) {
+            Ok((page, _)) => {
                 assert!(page.total <= known && page.rows() <= 50);
                 // Control characters, which no fact contains, are written, but `records` does not read them back.
                 let is_value = |text: &str| !text.chars().any(char::is_control);

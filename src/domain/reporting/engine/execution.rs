@@ -28,6 +28,7 @@ pub struct Execution<'w, S> {
     /// Number of groups found so far. Only the first sweep counts them.
     total: u64,
     stats: RunStats,
+    /// Is shown each group, once.
     visitor: Option<&'w mut Visit<'w>>,
 }
 
@@ -38,6 +39,7 @@ impl<'w, S: Source> Execution<'w, S> {
         budget: &'w Budget,
         segments: &'w [SegmentRef],
         meter: &'w Meter,
+        visitor: Option<&'w mut Visit<'w>>,
     ) -> Self {
         Self {
             source,
@@ -52,13 +54,8 @@ impl<'w, S: Source> Execution<'w, S> {
             top_rows: TopRows::new(plan.outputs.len(), plan.measures.len(), budget.kept),
             total: 0,
             stats: RunStats::default(),
-            visitor: None,
+            visitor,
         }
-    }
-
-    /// Shows each group to `visitor`, once.
-    pub fn visited_by(self, visitor: &'w mut Visit<'w>) -> Self {
-        Self { visitor: Some(visitor), ..self }
     }
 
     pub fn page(mut self) -> Result<(Page, RunStats), EngineError<S::Error>> {

@@ -28,6 +28,11 @@ fn answer(page: &Page) -> (Vec<Row>, u64) {
     ((0..page.rows()).map(row).collect(), page.total)
 }
 
+/// The page of a query.
+fn page_for<S: Source>(source: &S, query: &Query, budget: &Budget) -> Result<Page, EngineError<S::Error>> {
+    run(source, query, budget, None).map(|(page, _)| page)
+}
+
 /// A budget that is far too small: 64 bytes for kept rows, and no array of all keys.
 fn tight(bytes: usize) -> Budget {
     Budget { bytes, kept: 64, dense: 0, ..Budget::default() }
@@ -94,7 +99,7 @@ fn every_code_path_gives_the_same_rows() {
                 (54_000, 64, 0),
             ] {
                 let budget = Budget { bytes, kept, dense, ..Budget::default() };
-                let (page, stats) = run_measured(&source, &query, &budget).unwrap();
+                let (page, stats) = run(&source, &query, &budget, None).unwrap();
                 assert_eq!(answer(&page), expected, "{query:?} {budget:?}");
                 assert!(dense > 0 || stats.dense == 0, "{query:?} {budget:?}");
                 runs.push(stats);
@@ -127,7 +132,7 @@ fn groups_move_when_their_keys_outgrow_one_word() {
     let facts: Vec<Fact> = (0..4_000).map(fact).collect();
     let source = MemorySource::new(&facts, 1);
     let query = ordered(&KEY, Metric::Sum(Measure::Revenue), false);
-    let (page, stats) = run_measured(&source, &query, &Budget::default()).unwrap();
+    let (page, stats) = run(&source, &query, &Budget::default(), None).unwrap();
     assert_eq!((stats.parts, stats.wide, stats.moves), (1, 1, 1));
     assert_eq!(page.total, 2_000);
     assert_eq!(answer(&page), page_of(&facts, &query));
@@ -138,7 +143,7 @@ fn a_query_without_enough_memory_ends_as_too_large() {
     let facts = many(50);
     let source = MemorySource::new(&facts, 1);
     let query = ordered(&[Dimension::AdTag, Dimension::Country], Metric::Ecpm, true);
-    assert_eq!(run(&source, &query, &tight(1_000)), Err(EngineError::TooLarge));
+    assert_eq!(page_for(&source, &query, &tight(1_000)), Err(EngineError::TooLarge));
 }
 
 #[test]
@@ -155,7 +160,7 @@ fn a_failing_source_fails_the_query() {
         }
     }
     let query = ordered(&[Dimension::App], Metric::Ecpm, true);
-    let answer = run(&Broken, &query, &Budget::default());
+    let answer = page_for(&Broken, &query, &Budget::default());
     assert_eq!(answer, Err(EngineError::Source("gone")));
 }
 
@@ -165,7 +170,7 @@ fn a_missing_column_is_corrupt() {
     source.segments[0].1[10].clear();
     let answer = |metric| {
         let query = ordered(&[Dimension::App], metric, true);
-        run(&source, &query, &Budget::default())
+        page_for(&source, &query, &Budget::default())
     };
     let missing = answer(Metric::Sum(Measure::Revenue));
     assert!(matches!(missing, Err(EngineError::Corrupt { segment: 0, .. })));
@@ -180,7 +185,7 @@ fn the_hash_seed_changes_no_answer() {
     let answer_with = |seed| {
         let mut budget = tight(600_000);
         budget.seed = seed;
-        answer(&run(&source, &query, &budget).unwrap())
+        answer(&page_for(&source, &query, &budget).unwrap())
     };
     let expected = answer_with(0);
     for seed in [1, 0x9e37_79b9_7f4a_7c15, u64::MAX] {

@@ -7,7 +7,7 @@ use domain::{
     model::{ApiError, common},
     reporting::{
         Dimension,
-        engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE, Visit},
+        engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE, RunStats, Visit},
         page::Page,
         query::Query,
         segment::UNKNOWN_VERSION,
@@ -36,7 +36,7 @@ pub fn build(db: &impl Database, query: &Query, budget: &Budget) -> Result<Repor
 
 /// Builds a report from these segments.
 pub fn build_of<D: Database>(segments: &Segments<'_, D>, db: &D, query: &Query, budget: &Budget) -> Result<Report> {
-    with_names(db, engine::run(segments, query, budget))
+    with_names(db, engine::run(segments, query, budget, None))
 }
 
 /// Builds a report from these segments, and calls `visitor` with the rows of all pages in no particular order.
@@ -47,11 +47,11 @@ pub fn build_visited<D: Database>(
     budget: &Budget,
     visitor: &mut Visit<'_>,
 ) -> Result<Report> {
-    with_names(db, engine::run_visited(segments, query, budget, visitor))
+    with_names(db, engine::run(segments, query, budget, Some(visitor)))
 }
 
-fn with_names(db: &impl Database, page: Result<Page, EngineError<DatabaseError>>) -> Result<Report> {
-    let page = page.map_err(|error| match error {
+fn with_names(db: &impl Database, ran: Result<(Page, RunStats), EngineError<DatabaseError>>) -> Result<Report> {
+    let (page, _) = ran.map_err(|error| match error {
         EngineError::Source(error) => Failure::from(error),
         EngineError::TooLarge => RESULT_TOO_LARGE.into(),
         EngineError::PageTooLarge => PAGE_TOO_LARGE.into(),

@@ -2,7 +2,7 @@
 
 use proptest::{prelude::*, sample::subsequence};
 
-use super::{answer, day, tight};
+use super::{answer, day, page_for, tight};
 use crate::reporting::{
     Dimension, Metric,
     engine::{
@@ -77,7 +77,7 @@ proptest! {
         facts in facts(120), layers in 1..4_usize, query in query(), dense in prop_oneof![Just(0), Just(1 << 20)],
     ) {
         let source = MemorySource::new(&facts, layers);
-        let (page, stats) = run_measured(&source, &query, &Budget { dense, ..Budget::default() }).unwrap();
+        let (page, stats) = run(&source, &query, &Budget { dense, ..Budget::default() }, None).unwrap();
         prop_assert_eq!(answer(&page), page_of(&facts, &query));
         prop_assert_eq!((&page.dimensions, &page.metrics), (&query.dimensions, &query.metrics));
         // Every segment is read once.
@@ -90,7 +90,7 @@ proptest! {
         facts in facts(120), layers in 1..4_usize, query in query(), bytes in 0..60_000_usize,
     ) {
         let source = MemorySource::new(&facts, layers);
-        match run(&source, &query, &tight(bytes)) {
+        match page_for(&source, &query, &tight(bytes)) {
             Ok(page) => prop_assert_eq!(answer(&page), page_of(&facts, &query)),
             // Refused only if memory is too small for one segment.
             Err(error) => prop_assert!(error == EngineError::TooLarge && bytes < 25_000, "{:?}", error),
@@ -104,7 +104,7 @@ proptest! {
         let source = MemorySource::new(&facts, 2);
         let budget = Budget { groups, kept: 512, bytes, ..Budget::default() };
         let expected = page_of(&facts, &query);
-        match run(&source, &query, &budget).map(|page| answer(&page)) {
+        match page_for(&source, &query, &budget).map(|page| answer(&page)) {
             Ok(answer) => {
                 prop_assert!(expected.1 <= groups);
                 prop_assert_eq!(answer, expected);
@@ -122,7 +122,7 @@ proptest! {
         let expected = all_rows(&facts, &query);
         let mut all = Vec::new();
         for page in 1.. {
-            let page = run(&source, &Query { page, count, ..query.clone() }, &Budget::default()).unwrap();
+            let page = page_for(&source, &Query { page, count, ..query.clone() }, &Budget::default()).unwrap();
             let (rows, total) = answer(&page);
             prop_assert_eq!(total, expected.len() as u64);
             all.extend(rows);
@@ -143,7 +143,7 @@ proptest! {
             seen.push((values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>(), *sums));
         };
         let budget = Budget { bytes, kept: 512, ..Budget::default() };
-        let page = run_visited(&source, &query, &budget, &mut visit).unwrap();
+        let (page, _) = run(&source, &query, &budget, Some(&mut visit)).unwrap();
         prop_assert_eq!(answer(&page), page_of(&facts, &query));
         let mut expected = all_rows(&facts, &query);
         expected.sort();
@@ -158,7 +158,7 @@ proptest! {
     ) {
         prop_assume!(!facts.is_empty());
         let mut source = MemorySource::new(&facts, 2);
-        let before = run(&source, &query, &Budget::default()).unwrap();
+        let before = page_for(&source, &query, &Budget::default()).unwrap();
         let segment = segment.index(source.segments.len());
         let (reference, columns) = &mut source.segments[segment];
         let reference = *reference;
@@ -167,7 +167,7 @@ proptest! {
         let plan = plan::Plan::new(&query);
         let read = plan.columns.iter().any(|needed| usize::from(needed.number()) == column)
             && !plan.matching_segments(vec![reference]).is_empty();
-        match run(&source, &query, &Budget::default()) {
+        match page_for(&source, &query, &Budget::default()) {
             Err(EngineError::Corrupt { segment: named, cause }) => {
                 prop_assert!(read);
                 prop_assert_eq!((named, usize::from(cause.column)), (segment as i64, column));
