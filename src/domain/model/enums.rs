@@ -21,9 +21,9 @@ macro_rules! named_values {
                 match self { $(Self::$value => $text),* }
             }
 
-            /// Returns the value with a text; `None` for any other text.
+            /// Returns the value with this text; `None` for any other text.
             pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|value| value.as_str() == text)
+                match text { $($text => Some(Self::$value),)* _ => None }
             }
         }
     };
@@ -31,27 +31,17 @@ macro_rules! named_values {
 
 macro_rules! closed_lists {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $(
-            /// A value of the list; [`Self::as_str`] has its text.
-            #[serde(rename = $text)] $variant
-        ),* }
+        named_values! {
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+            pub enum $name { $(
+                /// A value of the list; [`Self::as_str`] has its text.
+                #[serde(rename = $text)]
+                $variant = $text,
+            )* }
+        }
 
         impl $name {
-            /// Every value, in the specification's order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The value as the specification writes it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-
-            /// Parses the specification's spelling.
-            pub fn parse(text: &str) -> Option<Self> {
-                match text { $($text => Some(Self::$variant),)* _ => None }
-            }
-
             /// The index in [`Self::ALL`], as snapshots store it.
             pub fn code(self) -> u8 {
                 self as u8
