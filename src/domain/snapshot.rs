@@ -6,7 +6,7 @@
 //! - [`envelope`] and [`columns`]: the format of all of them.
 
 pub mod bodies;
-pub mod columns;
+mod columns;
 pub mod envelope;
 pub mod listing;
 #[cfg(test)]

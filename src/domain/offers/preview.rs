@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::page::{AppListing, Page, parts};
 use crate::{
     catalog::{Offer, offer::Cap},
-    model::{AppId, CurrencyRate, MicroUsd, OfferId, SECOND_MS},
+    model::{AppId, CurrencyRate, OfferId, SECOND_MS},
     snapshot::{
-        bodies::{Chunk, body_hash, build_chunk, chunk_key, render_body},
+        bodies::{Chunk, build_chunk, chunk_key, render_body},
         listing::{ChunkPlan, ListedOffer, Listing, build_index},
     },
     tracking::target::{self, Macros},
@@ -57,21 +57,10 @@ pub(super) fn build(offers: &[(OfferId, Offer)], upd_ts_s: i64) -> Option<(Listi
     let render = |(id, offer): &(OfferId, Offer)| render_body(id, offer, upd_ts_s);
     let bodies: Vec<_> = offers.iter().map(render).collect();
     let listed = offers.iter().zip(&bodies).map(|((id, offer), body)| {
-        Some(ListedOffer {
-            id: id.clone(),
-            off_type: offer.off_type,
-            os: offer.os,
-            countries: offer.geo_tgt.countries(),
-            conversion_left: offer.conversion_cap.map(left),
-            click_left: offer.click_cap.map(left),
-            clicks: 0,
-            conversions: 0,
-            payout: MicroUsd(0),
-            body_hash: body_hash(body),
-            body_len: u32::try_from(body.len()).ok()?,
-        })
+        let [conversion_left, click_left] = [offer.conversion_cap, offer.click_cap].map(|cap| cap.map(left));
+        ListedOffer { conversion_left, click_left, ..ListedOffer::new(id, offer, body) }
     });
-    let listed = listed.collect::<Option<Vec<_>>>()?;
+    let listed: Vec<_> = listed.collect();
     let only = ChunkPlan { key: chunk_key(listed.iter().map(|offer| &offer.body_hash)), range: 0..listed.len() };
     let index = build_index(1, upd_ts_s.saturating_mul(SECOND_MS), &listed, &[only]);
     let chunk = Chunk::open(build_chunk(&bodies).ok()?).ok()?;

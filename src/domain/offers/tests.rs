@@ -20,7 +20,7 @@ use crate::{
         bodies::{Chunk, build_chunk, render_body},
         envelope::Kind,
         listing::{ListedOffer, Listing},
-        sample::{Published, any_offer, damaged, goal, id, listed, offer, publish},
+        sample::{Published, any_offer, damaged, goal, id, offer, publish},
     },
 };
 
@@ -194,7 +194,7 @@ fn indexed(id: &OfferId, offer: &Offer, now: &Now) -> (ListedOffer, Vec<u8>) {
         clicks: now.clicks,
         conversions: now.conversions,
         payout: MicroUsd(now.payout),
-        ..listed(id, offer, &body)
+        ..ListedOffer::new(id, offer, &body)
     };
     (offer, body)
 }
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn a_page_matches_the_model_for_each_of_its_offers(
         offers in proptest::collection::btree_map("[a-z0-9]{1,4}", (any_offer(), any_now()), 0..12),
-        platform in select(Platform::ALL),
+        platform in select(Platform::ALL.as_slice()),
         currency in ("[ -~é]{1,5}", 1..=100_000_000_000_i64, 0..=6_u8),
         rounding in select(vec![Rounding::Down, Rounding::Up, Rounding::Nearest]),
         (page, size) in (1..3_u32, 1..13_u32),
@@ -239,7 +239,7 @@ proptest! {
     fn a_damaged_listing_or_chunk_never_panics(
         index in damaged(&two_published().index, Kind::Listing),
         chunk in damaged(&two_published().chunks[0].1, Kind::Bodies),
-        platform in select(Platform::ALL),
+        platform in select(Platform::ALL.as_slice()),
     ) {
         let sound = two_published();
         let blocked = vec![id("1")];

@@ -58,11 +58,6 @@ impl<'a, const N: usize> Rows<'a, N> {
         self.0.len()
     }
 
-    /// True if there is no whole row.
-    pub fn is_empty(self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The row at an index, from 0; `None` past the last.
     pub fn get(self, row: u32) -> Option<&'a [u8; N]> {
         self.0.get(usize::try_from(row).ok()?)
@@ -87,11 +82,6 @@ impl<'a> U32Column<'a> {
     /// Number of rows.
     pub fn len(self) -> usize {
         self.0.len()
-    }
-
-    /// True if there are no rows.
-    pub fn is_empty(self) -> bool {
-        self.0.is_empty()
     }
 
     /// The number in a row; `None` past the last.
@@ -179,11 +169,6 @@ impl<'a> Strings<'a> {
     /// Number of rows.
     pub fn len(self) -> usize {
         self.ends.len()
-    }
-
-    /// True if there are no rows.
-    pub fn is_empty(self) -> bool {
-        self.ends.is_empty()
     }
 
     /// The text of a row, as bytes that may not be UTF-8; `None` past the last row.

@@ -8,13 +8,16 @@ use std::{collections::HashMap, ops::Range};
 use xxhash_rust::xxh64::xxh64;
 
 use super::{
-    bodies::chunk_key,
+    bodies::{body_hash, chunk_key},
     columns::{Fields, Rows, Strings, U32Column, columns},
     envelope::{Damage, Kind},
 };
-use crate::model::{
-    Country, CountrySet, MicroUsd, OfferId, OfferType, Platform,
-    parts::{Span, to_u32},
+use crate::{
+    catalog::Offer,
+    model::{
+        Country, CountrySet, MicroUsd, OfferId, OfferType, Platform,
+        parts::{Span, to_u32},
+    },
 };
 
 /// A chunk ends after an offer whose id hashes to 0 modulo this number, so that adding or removing an offer changes
@@ -54,6 +57,23 @@ pub struct ListedOffer {
 }
 
 impl ListedOffer {
+    /// An offer without caps and clicks, with the body that was rendered for it.
+    pub fn new(id: &OfferId, offer: &Offer, body: &[u8]) -> Self {
+        Self {
+            id: id.clone(),
+            off_type: offer.off_type,
+            os: offer.os,
+            countries: offer.geo_tgt.countries(),
+            conversion_left: None,
+            click_left: None,
+            clicks: 0,
+            conversions: 0,
+            payout: MicroUsd(0),
+            body_hash: body_hash(body),
+            body_len: to_u32(body.len()),
+        }
+    }
+
     fn is_capped_out(&self) -> bool {
         self.conversion_left == Some(0) || self.click_left == Some(0)
     }
@@ -258,24 +278,6 @@ impl Listing {
     /// The row of an offer, if it is listed.
     pub fn find(&self, id: &OfferId) -> Option<u32> {
         self.ids().find_sorted(id.as_str().as_bytes())
-    }
-
-    /// The type of the offer in a row; `None` past the last, or for an unknown code.
-    pub fn off_type(&self, row: u32) -> Option<OfferType> {
-        let code = self.off_types().get(usize::try_from(row).ok()?)?;
-        OfferType::from_code(*code)
-    }
-
-    /// The platform of the offer in a row; `None` past the last, or for an unknown code.
-    pub fn platform(&self, row: u32) -> Option<Platform> {
-        let code = self.platforms().get(usize::try_from(row).ok()?)?;
-        Platform::from_code(*code)
-    }
-
-    /// The targeted countries of the offer in a row; `None` past the last.
-    pub fn countries(&self, row: u32) -> Option<CountrySet> {
-        let set = self.targets().get(row)?;
-        self.country_sets().get(set).copied().map(CountrySet::from_bits)
     }
 
     /// The metrics and caps of the offer in a row, and the position of its body; `None` past the last.

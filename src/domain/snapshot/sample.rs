@@ -3,7 +3,7 @@
 use proptest::{prelude::*, sample::select};
 
 use super::{
-    bodies::{body_hash, build_chunk},
+    bodies::build_chunk,
     envelope,
     listing::{ChunkPlan, ListedOffer, build_index, plan_chunks},
 };
@@ -55,23 +55,6 @@ pub fn offer(goals: Vec<Goal>) -> Offer {
     }
 }
 
-/// An offer without caps or clicks.
-pub fn listed(id: &OfferId, offer: &Offer, body: &[u8]) -> ListedOffer {
-    ListedOffer {
-        id: id.clone(),
-        off_type: offer.off_type,
-        os: offer.os,
-        countries: offer.geo_tgt.countries(),
-        conversion_left: None,
-        click_left: None,
-        clicks: 0,
-        conversions: 0,
-        payout: MicroUsd(0),
-        body_hash: body_hash(body),
-        body_len: u32::try_from(body.len()).unwrap(),
-    }
-}
-
 /// The published values: the listing, and each chunk with its key.
 pub struct Published {
     pub index: Vec<u8>,
@@ -115,7 +98,11 @@ pub fn any_offer() -> impl Strategy<Value = Offer> {
         });
         goals.collect()
     });
-    let lists = (select(OfferType::ALL), select(Platform::ALL), proptest::sample::subsequence(Category::ALL, 0..4));
+    let lists = (
+        select(OfferType::ALL.as_slice()),
+        select(Platform::ALL.as_slice()),
+        proptest::sample::subsequence(Category::ALL.as_slice(), 0..4),
+    );
     (goals, lists, (text(), text(), text(), text()), countries()).prop_map(
         |(goals, (off_type, os, ctg), (s_id, name, desc, lp_url), geo_tgt)| Offer {
             off_type,

@@ -9,7 +9,7 @@ use crate::{
     offers::tests::{app, request},
     snapshot::{
         listing::{ListedOffer, build_index, plan_chunks},
-        sample::{countries, id, listed, offer},
+        sample::{countries, id, offer},
     },
 };
 
@@ -18,12 +18,12 @@ type Indexed = (ListedOffer, GeoTarget);
 
 fn any_catalog() -> impl Strategy<Value = Vec<Indexed>> {
     let left = || prop_oneof![4 => Just(None), 1 => (0..3_u32).prop_map(Some)];
-    let one = (select(OfferType::ALL), select(Platform::ALL), countries(), left(), left());
+    let one = (select(OfferType::ALL.as_slice()), select(Platform::ALL.as_slice()), countries(), left(), left());
     proptest::collection::btree_map("[A-Z0-9-]{1,2}", one, 0..300).prop_map(|offers| {
         let offers = offers.into_iter();
         let offers = offers.map(|(text, (off_type, os, geo_tgt, conversion_left, click_left))| {
             let offer = Offer { off_type, os, geo_tgt, ..offer(vec![]) };
-            let indexed = listed(&id(&text), &offer, text.as_bytes());
+            let indexed = ListedOffer::new(&id(&text), &offer, text.as_bytes());
             (ListedOffer { conversion_left, click_left, ..indexed }, offer.geo_tgt)
         });
         offers.collect()
@@ -71,7 +71,7 @@ proptest! {
     fn pages_list_the_matching_offers_without_gaps_or_repeats(
         catalog in any_catalog(),
         filters in any_filters(),
-        platform in select(Platform::ALL),
+        platform in select(Platform::ALL.as_slice()),
         blocked in proptest::collection::vec("[A-Z0-9]{1,2}", 0..40),
         size in 1..70_u32,
     ) {

@@ -7,18 +7,24 @@ use crate::{
     catalog::{Goal, Offer},
     snapshot::{
         bodies::render_body,
-        sample::{damaged, goal, id, listed, offer, publish},
+        sample::{damaged, goal, id, offer, publish},
     },
 };
 
 fn plain(text: &str) -> ListedOffer {
     let offer = offer(vec![]);
-    ListedOffer { body_len: 4_000, ..listed(&id(text), &offer, text.as_bytes()) }
+    ListedOffer { body_len: 4_000, ..ListedOffer::new(&id(text), &offer, text.as_bytes()) }
 }
 
 fn any_listed() -> impl Strategy<Value = Vec<ListedOffer>> {
     let caps = (proptest::option::of(0..3_u32), proptest::option::of(0..3_u32));
-    let one = (caps, select(OfferType::ALL), select(Platform::ALL), any::<[u8; 2]>(), any::<(u64, u64, i64)>());
+    let one = (
+        caps,
+        select(OfferType::ALL.as_slice()),
+        select(Platform::ALL.as_slice()),
+        any::<[u8; 2]>(),
+        any::<(u64, u64, i64)>(),
+    );
     proptest::collection::btree_map("[A-Za-z0-9-]{1,3}", one, 0..200).prop_map(|offers| {
         let offers = offers.into_iter();
         let offers = offers.map(|(text, ((conversion_left, click_left), off_type, os, [a, b], (x, y, z)))| {
@@ -50,12 +56,15 @@ proptest! {
         let is_open = |offer: &&ListedOffer| offer.conversion_left != Some(0) && offer.click_left != Some(0);
         let (open, capped): (Vec<_>, Vec<_>) = offers.iter().partition(is_open);
         prop_assert_eq!(listing.len() as usize, open.len());
+        for country in Country::all() {
+            let targets: Vec<_> = open.iter().map(|offer| offer.countries.contains(country)).collect();
+            prop_assert_eq!(listing.for_country(country).collect::<Vec<_>>(), targets);
+        }
         for (row, offer) in (0..).zip(open) {
             prop_assert_eq!(listing.id(row), Some(offer.id.as_str()));
             prop_assert_eq!(listing.find(&offer.id), Some(row));
-            prop_assert_eq!(listing.off_type(row), Some(offer.off_type));
-            prop_assert_eq!(listing.platform(row), Some(offer.os));
-            prop_assert_eq!(listing.countries(row), Some(offer.countries));
+            prop_assert_eq!(listing.off_types()[row as usize], offer.off_type.code());
+            prop_assert_eq!(listing.platforms()[row as usize], offer.os.code());
             let figures = listing.figures(row).unwrap();
             prop_assert_eq!((figures.clicks, figures.conversions), (offer.clicks, offer.conversions));
             prop_assert_eq!(figures.payout, offer.payout);
@@ -89,10 +98,11 @@ proptest! {
     ) {
         if let Ok(listing) = Listing::open(value) {
             for row in [0, 1, 2, listing.len(), row] {
-                let _ = (listing.id(row), listing.off_type(row), listing.platform(row), listing.countries(row));
+                let _ = listing.id(row);
                 let _ = listing.figures(row).and_then(|figures| listing.chunk_key(figures.chunk));
             }
             let _ = (listing.find(&id("2")), listing.for_country(country).count(), listing.version());
+            let _ = (listing.off_types(), listing.platforms());
         }
     }
 }
@@ -152,7 +162,7 @@ fn a_listing_of_20_000_offers_fits_kv_and_sqlite_values() {
         let offer = Offer { desc: text.clone(), ..offer((1..4).map(goal).collect()) };
         let id = id(&number.to_string());
         let body = render_body(&id, &offer, 1_790_000_000);
-        (listed(&id, &offer, &body), body)
+        (ListedOffer::new(&id, &offer, &body), body)
     });
     let (offers, bodies): (Vec<_>, Vec<_>) = offers.unzip();
     let published = publish(&offers, &bodies);
