@@ -12,10 +12,10 @@ use contract::{
 };
 use domain::model::{OfferId, PublisherId};
 use origin::{
-    delivery::push::{FIRST_PUSH_MS, Push},
+    delivery::push::{FIRST_PUSH_MS, Push, PushQueue},
     objects::catalog::{
         callback_sync,
-        cap_sync::{CapQueue, QueuedCap, queued_of},
+        cap_sync::{QueuedCap, queued_of},
         schedule::next_alarm,
     },
 };
@@ -203,7 +203,7 @@ fn a_put_does_not_wait_for_all_outboxes_that_hang() {
     }
     put_cap(&catalog, "o-1", Some(5));
     let queued = queued_of(&catalog.db, &OfferId::parse("o-1").unwrap()).unwrap();
-    let queue = CapQueue::new(&catalog.db, &Hanging);
+    let queue = PushQueue::<_, _, QueuedCap>::new(&catalog.db, &Hanging);
     let required = queue.require("offer", queued).now_or_never().unwrap();
     let Err(Failure::Refused(refusal)) = required else {
         panic!("{required:?}");

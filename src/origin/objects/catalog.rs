@@ -44,9 +44,9 @@ use serde_json::json;
 
 use contract::{
     catalog::{
-        Command, CountWaiting, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
+        CheckOffer, Command, CountWaiting, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
         IssuePubKey, IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests, ListTerms,
-        ReadHealth, ReadOfferFigures, RevokeToken, Search,
+        ReadHealth, ReadOfferFigures, Resource, RevokeToken, Search,
     },
     operation::OperatorReply,
 };
@@ -90,14 +90,10 @@ impl Context<'_> {
         Ok(parse(body)?)
     }
 
-    /// Seals a text for `purpose` with a fresh nonce.
-    fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>> {
-        self.seal_bytes(vault, purpose, plain.as_bytes())
-    }
-
-    fn seal_bytes(&self, vault: &Vault, purpose: &str, plain: &[u8]) -> Result<Vec<u8>> {
+    /// Seals a value for `purpose` with a fresh nonce.
+    fn seal(&self, vault: &Vault, purpose: &str, plain: impl AsRef<[u8]>) -> Result<Vec<u8>> {
         vault
-            .seal(purpose, plain, self.random()?)
+            .seal(purpose, plain.as_ref(), self.random()?)
             .ok_or_else(|| Failure::Internal(format!("{purpose} was not encrypted: there is no key")))
     }
 }
@@ -150,6 +146,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::CountWaiting(CountWaiting {}) => reads::count_waiting(db, 0),
         Command::Earning(command) => reads::earning(db, command),
         Command::OfferNames(command) => reads::offer_names(db, &command),
-        Command::CheckOffer(check) => resources::check_offer(db, context, &check),
+        Command::CheckOffer(CheckOffer { offer_id, body }) => {
+            resources::would_put(db, context, Resource::Offer, offer_id.as_str(), &body)
+        }
     }
 }

@@ -6,16 +6,13 @@
 //! approved is not suspended: its owner can sign in and see what is missing.
 
 use super::sql;
-use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
+use crate::delivery::push::{FIRST_PUSH_MS, Push};
 use contract::{
     accounts::{self, Suspend},
     operation::ObjectAddress,
 };
 use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
-use platform::{Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, params};
-
-/// The queue of changes that accounts do not have yet.
-pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;
+use platform::{Database, DbResult, Row, database::Value, params};
 
 impl Push for Suspend {
     type Operation = Suspend;
@@ -72,15 +69,7 @@ pub fn enqueue(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher,
     Ok(true)
 }
 
-/// Delivers a publisher's queued change to its account during a PUT, so that the PUT confirms a suspension only once
-/// nobody can sign in.
-///
-/// # Errors
-/// 503 if the account was not reached.
-pub async fn push_publisher(
-    queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
-    publisher: &PublisherId,
-) -> Result {
-    let queued = Suspend::list(queue.db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
-    queue.require("publisher", queued).await
+/// Returns the change that a publisher's account does not have yet, whether due or not.
+pub fn queued_of(db: &impl Database, publisher: &PublisherId) -> DbResult<Vec<Suspend>> {
+    Suspend::list(db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])
 }

@@ -9,14 +9,11 @@ use super::{
 };
 use crate::delivery::{
     callback_settings,
-    push::{FIRST_PUSH_MS, Push, PushQueue},
+    push::{FIRST_PUSH_MS, Push},
 };
 use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::OutboxShard};
 use domain::model::{AppId, PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
-
-/// The queue of settings that outboxes do not have yet.
-pub type SettingsQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSettings>;
 
 /// Callback settings that an outbox does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

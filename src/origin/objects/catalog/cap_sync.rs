@@ -7,7 +7,7 @@ use super::{
     revisions::in_force,
     sql,
 };
-use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
+use crate::delivery::push::{FIRST_PUSH_MS, Push};
 use contract::{
     operation::{ObjectAddress, OperatorReply},
     outbox::{OutboxShard, SetOffer},
@@ -18,9 +18,6 @@ use domain::{
 };
 use platform::{Database, DbResult, Result, Row, database::Value, params};
 use serde_json::json;
-
-/// The queue of caps that outboxes do not have yet.
-pub type CapQueue<'a, D, R> = PushQueue<'a, D, R, QueuedCap>;
 
 /// A cap that an outbox does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

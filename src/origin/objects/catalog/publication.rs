@@ -5,7 +5,7 @@
 use serde_json::json;
 use xxhash_rust::xxh64::xxh64;
 
-use super::{revisions, sql};
+use super::{reads::only_row, revisions, sql};
 use contract::{
     counters::OfferStats,
     kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
@@ -16,8 +16,8 @@ use domain::{
     snapshot::envelope::{Kind, verify},
 };
 use platform::{
-    Database, DbResult, Failure, Result, Row,
-    database::{MAX_INTEGER, json},
+    Database, DbResult, Result,
+    database::{MAX_INTEGER, Value, json},
     params,
 };
 
@@ -93,7 +93,7 @@ pub fn chunk(db: &impl Database, key: &str) -> DbResult<Option<Vec<u8>>> {
 
 /// Returns the keys of chunks that the listing uses and KV does not have yet, at most `limit`.
 pub fn chunks_to_write(db: &impl Database, limit: usize) -> DbResult<Vec<String>> {
-    keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![limit])?)
+    keys(db, sql::LIST_CHUNKS_TO_WRITE, params![limit])
 }
 
 pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> DbResult {
@@ -165,11 +165,6 @@ pub fn settled_listing(db: &impl Database, now_ms: i64) -> DbResult<Option<u64>>
     Ok(version.and_then(|version| u64::try_from(version).ok()))
 }
 
-/// Returns the versions of the listings that the pointer names, newest first.
-fn pointed_versions(db: &impl Database) -> DbResult<Vec<u64>> {
-    db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))
-}
-
 /// Marks a chunk as absent from KV before it is deleted there, so that it is written again if the deletion is
 /// interrupted and the chunk is used again.
 pub fn record_chunk_absent(db: &impl Database, key: &str) -> DbResult {
@@ -179,7 +174,7 @@ pub fn record_chunk_absent(db: &impl Database, key: &str) -> DbResult {
 /// Returns at most 100 keys of chunks that no listing in KV uses. KV keeps a listing for an hour after it left the
 /// pointer.
 pub fn expired_chunks(db: &impl Database) -> DbResult<Vec<String>> {
-    keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
+    keys(db, sql::LIST_EXPIRED_CHUNKS, params![])
 }
 
 pub fn forget_chunk(db: &impl Database, key: &str) -> DbResult {
@@ -189,8 +184,9 @@ pub fn forget_chunk(db: &impl Database, key: &str) -> DbResult {
     })
 }
 
-fn keys(rows: &[Row]) -> DbResult<Vec<String>> {
-    rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
+/// Returns the keys that a statement lists.
+pub(super) fn keys(db: &impl Database, sql: &str, parameters: &[Value]) -> DbResult<Vec<String>> {
+    db.read_all(sql, parameters, |row| row.text(0).map(str::to_owned))
 }
 
 /// Records that a listing is in KV, and marks as superseded the versions that the next pointer no longer lists.
@@ -220,7 +216,7 @@ pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -
 pub fn pointer(db: &impl Database) -> DbResult<Pointer> {
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
-        listing: pointed_versions(db)?,
+        listing: db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))?,
         manifest: newest(db, SnapshotKind::Tracking)?.unwrap_or_default(),
     })
 }
@@ -259,9 +255,7 @@ pub fn health(db: &impl Database) -> Result<OperatorReply> {
 
 /// Returns the catalog's figures for the operator's metrics. `bytes` is the size of its database.
 pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply> {
-    let row = db
-        .query_first(sql::COUNT_RESOURCES, params![])?
-        .ok_or_else(|| Failure::Internal("the count returned no row".into()))?;
+    let row = only_row(db, sql::COUNT_RESOURCES, params![])?;
     let mut status = serde_json::Map::new();
     for (column, name) in COUNTED.into_iter().enumerate() {
         status.insert(name.into(), row.integer(column)?.into());

@@ -23,7 +23,11 @@ use domain::{
     model::{FIRST_TEST_APP, PublisherId, document::names_of},
     offers::test_offers,
 };
-use platform::{Database, DatabaseError, Result, Row, database::json, params};
+use platform::{
+    Database, DatabaseError, DbResult, Result, Row,
+    database::{Value, json},
+    params,
+};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
     find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())
@@ -39,15 +43,23 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.after.as_deref().unwrap_or_default();
-    let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
-    let names = row.as_ref().map_or(Ok("{}"), |row| row.text(0))?;
-    Ok(OperatorReply::new(200, names))
+    aggregated(db, sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])
+}
+
+/// Returns the JSON that a statement aggregates.
+fn aggregated(db: &impl Database, sql: &str, parameters: &[Value]) -> Result<OperatorReply> {
+    Ok(OperatorReply::new(200, only_row(db, sql, parameters)?.text(0)?))
+}
+
+/// Returns the row of a statement that always has one.
+pub fn only_row(db: &impl Database, sql: &str, parameters: &[Value]) -> DbResult<Row> {
+    let row = db.query_first(sql, parameters)?;
+    row.ok_or_else(|| DatabaseError("the query returned no row".into()))
 }
 
 /// Counts the items that wait for the operator, including the caps that are nearly used up.
 pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorReply> {
-    let row = db.query_first(sql::COUNT_WAITING, &[])?;
-    let row = row.ok_or_else(|| DatabaseError("the query returned no row".into()))?;
+    let row = only_row(db, sql::COUNT_WAITING, &[])?;
     Ok(OperatorReply::ok(&json!({
         "publishers": row.integer(0)?, "pub_key_requests": row.integer(1)?, "near_caps": near_caps,
     })))
@@ -55,17 +67,13 @@ pub fn count_waiting(db: &impl Database, near_caps: usize) -> Result<OperatorRep
 
 /// Returns the publishers of apps that have an outbox, as a JSON list of ids.
 pub fn earning(db: &impl Database, list: ListEarning) -> Result<OperatorReply> {
-    let row = db.query_first(sql::LIST_EARNING, params![FIRST_TEST_APP.to_string(), list.limit])?;
-    let earning = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
-    Ok(OperatorReply::new(200, earning))
+    aggregated(db, sql::LIST_EARNING, params![FIRST_TEST_APP.to_string(), list.limit])
 }
 
 /// Returns the names of offers and the titles of their goals.
 pub fn offer_names(db: &impl Database, command: &OfferNames) -> Result<OperatorReply> {
     let ids = json(&command.offer_ids)?;
-    let row = db.query_first(sql::OFFER_NAMES, params![ids])?;
-    let row = row.ok_or_else(|| DatabaseError("the query returned no row".into()))?;
-    let mut names: Names = row.json(0)?;
+    let mut names: Names = only_row(db, sql::OFFER_NAMES, params![ids])?.json(0)?;
     let asked = command.offer_ids.iter().filter_map(|id| test_offers::find(id));
     for offer in asked {
         names.offers.insert(offer.id.to_owned(), offer.name.to_owned());
@@ -93,16 +101,12 @@ pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> R
     let to = list.to.map_or_else(|| LAST_ID.to_string(), |app| app.to_string());
     // A page with an end includes all apps up to that app, even if new apps make it longer than a usual page.
     let most = if list.to.is_some() { u32::MAX } else { OUTBOXES_PAGE };
-    let row = db.query_first(sql::LIST_PUBLISHER_OUTBOXES, params![publisher, from, to, most])?;
-    let outboxes = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
-    Ok(OperatorReply::new(200, outboxes))
+    aggregated(db, sql::LIST_PUBLISHER_OUTBOXES, params![publisher, from, to, most])
 }
 
 /// Returns the publishers among `publisher_ids` that exist, as a JSON list of ids.
 pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply> {
-    let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
-    let known = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
-    Ok(OperatorReply::new(200, known))
+    aggregated(db, sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])
 }
 
 /// A page ends with the document that reaches this many bytes. That document has at most 1 MiB, so clients can still

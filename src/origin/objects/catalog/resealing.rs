@@ -111,7 +111,7 @@ impl Resealing {
                     self.kept += 1;
                     continue;
                 };
-                let again = context.seal_bytes(vault, &purpose, &plain)?;
+                let again = context.seal(vault, &purpose, &plain)?;
                 db.execute(column.set, params![again, id])?;
                 match (column.copies, AppId::parse(id)) {
                     (Copies::InOutboxes, _) => callback_sync::enqueue(db, id, context.now_ms)?,

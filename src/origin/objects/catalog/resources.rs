@@ -9,7 +9,7 @@ use super::{
 use serde::Serialize;
 
 use contract::{
-    catalog::{CheckOffer, Put, PutCondition, Resource},
+    catalog::{Put, PutCondition, Resource},
     operation::OperatorReply,
 };
 use domain::{
@@ -304,8 +304,7 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
 }
 
 fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
-    let row = db.query_first(sql::GET_GOAL_OWNER, params![goal.as_str()])?;
-    Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
+    Ok(db.read_first(sql::GET_GOAL_OWNER, params![goal.as_str()], |row| row.text(0).map(str::to_owned))?)
 }
 
 /// Compares a document with the stored document, and returns the document to store. A PUT of an equal document changes
@@ -326,15 +325,7 @@ fn to_store<T: Document + Serialize>(stored: Option<&Row>, put: &T) -> Result<St
     })
 }
 
-/// Checks an offer with a PUT that is rolled back. Returns the offer as it would be stored.
-///
-/// # Errors
-/// The errors of a PUT.
-pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer) -> Result<OperatorReply> {
-    would_put(db, context, Resource::Offer, check.offer_id.as_str(), &check.body)
-}
-
-/// Returns the answer to a PUT that is rolled back.
+/// Returns the answer to a PUT that is rolled back: the resource as it would be stored.
 ///
 /// # Errors
 /// The errors of the PUT.

@@ -11,12 +11,7 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[&[TABLES, register::TABLES]];
 
 const TABLES: &[&str] = &[
-    // Marks: `change` (the last revision), `version` (of the newest snapshot), `tracking_dirty_since_ms`,
-    // `tracking_built_at_ms`, `listing_built_at_ms`, `pointed_listing`, `pointed_at_ms`, `confirmed_at_ms`,
-    // `checked_slots`, `import` (the number of the newest import), `decided_import` (the number of the import that is
-    // being applied), `listed_bytes`, `bodies_format`, `published_by`, `sealed_by`, `old_seals` and `reseal_from_ms`.
-    // For each kind of slots also the number of bits of a slot's number: `advertiser_slot_bits`, `app_slot_bits`,
-    // `goal_slot_bits`.
+    // Marks: those of `revisions`, and for each kind of slots the number of bits of a slot's number.
     //
     // The `hash` of an app, advertiser or goal decides its slot in the tracking snapshot.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",

@@ -10,10 +10,9 @@ use std::cell::Cell;
 use futures_util::future::join5;
 
 use super::{
-    Context,
-    account_sync::{self, AccountQueue},
-    callback_sync::{self, SettingsQueue},
-    cap_sync::{self, CapQueue},
+    Context, account_sync,
+    callback_sync::{self, QueuedSettings},
+    cap_sync::{self, QueuedCap},
     handle,
     kv_writer::KvWriter,
     offer_figures::{COUNT_CAPS_MS, NearCaps},
@@ -24,10 +23,16 @@ use super::{
     schema::MIGRATIONS,
     steps::in_steps,
     tracking_slots,
-    waiting::WaitingQueue,
+    waiting::Waiting,
 };
-use crate::delivery::{self, register::Register, size};
+use crate::delivery::{
+    self,
+    push::{Push, PushQueue},
+    register::Register,
+    size,
+};
 use contract::{
+    accounts::Suspend,
     catalog::{CHUNK_PATH, Command, OBJECT_NAME, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
     operation::OperatorReply,
@@ -137,16 +142,9 @@ where
         })
     }
 
-    fn settings_queue<'a>(&'a self, db: &'a D) -> SettingsQueue<'a, D, R> {
-        SettingsQueue::new(db, self.shell.runtime())
-    }
-
-    fn account_queue<'a>(&'a self, db: &'a D) -> AccountQueue<'a, D, R> {
-        AccountQueue::new(db, self.shell.runtime())
-    }
-
-    fn cap_queue<'a>(&'a self, db: &'a D) -> CapQueue<'a, D, R> {
-        CapQueue::new(db, self.shell.runtime())
+    /// Returns the queue of changes of one kind that their receivers do not have yet.
+    fn queue<'a, P: Push>(&'a self, db: &'a D) -> PushQueue<'a, D, R, P> {
+        PushQueue::new(db, self.shell.runtime())
     }
 
     fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
@@ -207,19 +205,20 @@ where
             self.claim_created(&reply).await;
         }
         if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
-            account_sync::push_publisher(&self.account_queue(db), &publisher).await?;
+            // A suspension is confirmed only once nobody can sign in.
+            self.queue(db).require("publisher", account_sync::queued_of(db, &publisher)?).await?;
             let queued = callback_sync::settings_of_publisher(db, &publisher)?;
-            self.settings_queue(db).require("publisher", queued).await?;
+            self.queue(db).require("publisher", queued).await?;
         }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
             let queued = callback_sync::settings_of(db, app)?;
-            self.settings_queue(db).require("app", queued).await?;
+            self.queue(db).require("app", queued).await?;
         }
         if let Some(app) = own_app.or_else(|| claims::app_of(&reply).filter(|_| is_test_app)) {
             // The answer may have a secret that is shown only once, so an outbox that does not answer must not fail the
             // command. The alarm calls that outbox again.
             let queued = callback_sync::settings_of(db, app)?;
-            if let Err(failure) = self.settings_queue(db).require("app", queued).await {
+            if let Err(failure) = self.queue(db).require("app", queued).await {
                 log::warn(
                     "catalog",
                     format_args!("app {app} is stored, but not all of its outboxes have its new settings: {failure}"),
@@ -228,7 +227,7 @@ where
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
             let queued = cap_sync::queued_of(db, &offer)?;
-            self.cap_queue(db).require("offer", queued).await?;
+            self.queue(db).require("offer", queued).await?;
         }
         Ok(reply)
     }
@@ -285,16 +284,15 @@ where
         self.shell
             .wake(async |db| {
                 self.started().await?;
-                let (callbacks, accounts, caps) = (self.settings_queue(db), self.account_queue(db), self.cap_queue(db));
                 let resumed_and_published = async {
                     let resumed = self.resume_import(db).await.and(self.reseal_due(db).await);
                     self.publish_due(db).await.and(resumed)
                 };
                 let (pushed, told, capped, raised, published) = join5(
-                    callbacks.send_due(),
-                    accounts.send_due(),
-                    caps.send_due(),
-                    WaitingQueue::new(db, self.shell.runtime()).send_due(),
+                    self.queue::<QueuedSettings>(db).send_due(),
+                    self.queue::<Suspend>(db).send_due(),
+                    self.queue::<QueuedCap>(db).send_due(),
+                    self.queue::<Waiting>(db).send_due(),
                     resumed_and_published,
                 )
                 .await;

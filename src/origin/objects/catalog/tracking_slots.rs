@@ -18,7 +18,7 @@ use domain::{
         slots::{self, MAX_BITS},
     },
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Result, params};
 
 /// How long a shard stays in KV after it left the current manifest. An isolate that cannot read KV serves from its
 /// manifest for equally long.
@@ -71,18 +71,14 @@ pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> DbResult {
 
 /// Marks the apps of a publisher, because each app's row has the publisher's approval and Pub-Key.
 pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> DbResult {
-    let hashes = hashes(&db.query(sql::LIST_APP_HASHES, params![publisher])?)?;
+    let hashes = db.read_all(sql::LIST_APP_HASHES, params![publisher], |row| row.number(0))?;
     mark(db, ShardKind::Apps, &hashes, revision)
 }
 
 /// Marks the goals of an offer, including retired goals, because each goal's row has the offer.
 pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> DbResult {
-    let hashes = hashes(&db.query(sql::LIST_GOAL_HASHES, params![offer])?)?;
+    let hashes = db.read_all(sql::LIST_GOAL_HASHES, params![offer], |row| row.number(0))?;
     mark(db, ShardKind::Goals, &hashes, revision)
-}
-
-fn hashes(rows: &[Row]) -> DbResult<Vec<u16>> {
-    rows.iter().map(|row| row.number(0)).collect()
 }
 
 /// Marks the next slots of each kind, so that all are rebuilt in turn.
@@ -107,15 +103,14 @@ pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     for kind in ShardKind::ALL {
         bits_of.insert(kind, bits(db, kind)?);
     }
-    let rows = db.query(sql::LIST_CHANGED_SLOTS, params![limit])?;
-    let read = |row: &Row| {
+    let changed = db.read_all(sql::LIST_CHANGED_SLOTS, params![limit], |row| {
         let kind = row.decode(0, ShardKind::from_code)?;
         Ok(ChangedSlot {
             slot: Slot { kind, bits: bits_of.get(&kind).copied().unwrap_or_default(), number: row.number(1)? },
             change: row.integer(2)?,
         })
-    };
-    rows.iter().map(read).collect()
+    })?;
+    Ok(changed)
 }
 
 /// True if any slot is out of date since this revision or an earlier one.
@@ -237,12 +232,11 @@ fn checksums_of<C: FromIterator<u64>>(manifest: &Manifest, kind: ShardKind) -> C
 
 /// Returns the checksums of a kind's shards, in the order of their slots; `None` if a shard was not built yet.
 fn built_shards(db: &impl Database, kind: ShardKind) -> DbResult<Option<Vec<u64>>> {
-    let rows = db.query(sql::LIST_CHECKSUMS, params![kind.code()])?;
-    let checksum = |row: &Row| match row.is_null(0) {
+    let checksums = db.read_all(sql::LIST_CHECKSUMS, params![kind.code()], |row| match row.is_null(0) {
         true => Ok(None),
         false => Ok(Some(u64::from_le_bytes(row.bytes(0)?))),
-    };
-    rows.iter().map(checksum).collect()
+    })?;
+    Ok(checksums.into_iter().collect())
 }
 
 /// Returns the shards for the next manifest. If a shard of a kind is not built yet, the previous manifest's shards of
@@ -291,8 +285,7 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
 
 /// Returns the keys of shards that left KV's manifest more than a day ago.
 pub fn expired(db: &impl Database, now_ms: i64) -> DbResult<Vec<String>> {
-    let kept_from = params![now_ms.saturating_sub(RETENTION_MS), SWEEP];
-    db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| row.text(0).map(str::to_owned))
+    publication::keys(db, sql::LIST_EXPIRED_SHARDS, params![now_ms.saturating_sub(RETENTION_MS), SWEEP])
 }
 
 pub fn forget(db: &impl Database, key: &str) -> DbResult {

@@ -3,7 +3,7 @@
 //! the alarm sends it ([`push`](crate::delivery::push)).
 
 use super::sql;
-use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
+use crate::delivery::push::{FIRST_PUSH_MS, Push};
 use contract::{
     activity,
     alarms::{Alarm, AlarmKind, RaiseAlarms},
@@ -12,9 +12,6 @@ use contract::{
 };
 use domain::{catalog::publisher::Publisher, model::PublisherId};
 use platform::{Database, DbResult, Row, database::Value, params};
-
-/// The queue of messages about new and closed publishers.
-pub type WaitingQueue<'a, D, R> = PushQueue<'a, D, R, Waiting>;
 
 /// A publisher that waits for approval, or was closed.
 pub struct Waiting {

@@ -7,12 +7,14 @@ use futures_util::{Stream, StreamExt};
 use super::CatalogService;
 use crate::objects::catalog::{
     app_claims,
+    callback_sync::QueuedSettings,
+    cap_sync::QueuedCap,
     import::{self, MAX_LINE},
     import_claims,
     import_steps::{self, Check},
     steps::in_steps,
 };
-use contract::operation::OperatorReply;
+use contract::{accounts::Suspend, operation::OperatorReply};
 use domain::model::{
     common,
     lines::{LineErrors, Lines, TooLong},
@@ -101,9 +103,9 @@ where
         discarded?;
         if reply.status == 200 && !is_dry_run {
             self.keep().await?;
-            self.settings_queue(db).require_imported().await?;
-            self.account_queue(db).require_imported().await?;
-            self.cap_queue(db).require_imported().await?;
+            self.queue::<QueuedSettings>(db).require_imported().await?;
+            self.queue::<Suspend>(db).require_imported().await?;
+            self.queue::<QueuedCap>(db).require_imported().await?;
         }
         Ok(reply)
     }
