@@ -1,7 +1,7 @@
 // The session of the console: the member, and what its role may do.
 
 import { signal } from "@preact/signals";
-import { BASE, get } from "../shared/client";
+import { BASE, call } from "../shared/client";
 import { admit, generation, isSignedOut } from "../shared/session";
 import { FIRST } from "./site";
 import type { ConsoleSession, Invite, Role } from "./types";
@@ -33,7 +33,7 @@ export function clearSession() {
 
 export async function loadSession(): Promise<ConsoleSession> {
   const asked = generation.peek();
-  const loaded = await get<ConsoleSession>(BASE + FIRST);
+  const loaded = await call<ConsoleSession>("GET", BASE + FIRST);
   if (asked !== generation.peek()) return loaded;
   const former = session.peek()?.member.member_id;
   admit(former === undefined || former === loaded.member.member_id);

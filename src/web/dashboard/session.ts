@@ -6,9 +6,10 @@ import { prefetch, refresh } from "../shared/cache";
 import { say } from "../shared/components/status";
 import { navigate } from "../shared/navigation";
 import { admit, generation, isSignedOut, leaveAccount } from "../shared/session";
-import { api } from "./api";
+import { get, post } from "./api";
 import { accounts } from "./messages";
 import { OVERVIEW_PATH } from "./router";
+import { FIRST } from "./site";
 import type { Invite, Overview, Role } from "./types";
 
 export const OVERVIEW_KEY = "overview";
@@ -32,7 +33,7 @@ export function clearSession() {
 
 export async function loadOverview(): Promise<Overview> {
   const asked = generation.peek();
-  const overview = await api.overview();
+  const overview = await get(FIRST, {});
   if (asked !== generation.peek()) return overview;
   const { publisher_id } = overview.publisher;
   const former = session.peek();
@@ -64,7 +65,7 @@ function showAccount(said: string) {
 
 export async function switchAccount(publisherId: string, name: string) {
   try {
-    await api.switchAccount(publisherId);
+    await post("/switch", {}, { publisher_id: publisherId });
   } catch (error) {
     // The session of that account has ended, so the next overview does not name the account.
     if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);

@@ -135,12 +135,6 @@ const isOfSession = (method: string, path: string) => method === "GET" || !NAMES
 
 const isRead = (method: string, path: string) => method === "GET" || READS.test(path);
 
-export const get = <Result>(path: string) => call<Result>("GET", path);
-export const post = <Result = void>(path: string, body: object = {}, extra?: Headers) =>
-  call<Result>("POST", path, body, extra);
-export const patch = <Result = void>(path: string, body: object, extra?: Headers) =>
-  call<Result>("PATCH", path, body, extra);
-
 /** The property for the entity tag with which a document was read. JSON leaves it out, because it is a symbol. */
 const TAG = Symbol("tag");
 

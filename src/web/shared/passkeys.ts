@@ -1,6 +1,6 @@
 // Passkey ceremonies: create a passkey with an invite, add another one, sign in, and confirm a sensitive change.
 
-import { accountApi as api } from "./account-api";
+import { post } from "./api";
 
 /** A ceremony that ended in the browser, before the server was asked. */
 export class PasskeyError extends Error {
@@ -18,7 +18,7 @@ const passkeysSupported = () =>
 async function ceremony<Options>(
   ask: () => Promise<{ options: Options }>,
   start: (options: Options) => Promise<Credential | null>,
-): Promise<object> {
+): Promise<PublicKeyCredentialJSON> {
   if (!passkeysSupported()) throw new PasskeyError("unsupported");
   const { options } = await ask();
   try {
@@ -35,23 +35,27 @@ async function ceremony<Options>(
   }
 }
 
-const getCredential = (ask: typeof api.requestOptions) =>
-  ceremony(ask, (options) =>
-    navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
+const getCredential = (path: "/passkeys/request" | "/verify/request") =>
+  ceremony(
+    () => post(path, {}),
+    (options) => navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }),
   );
 
-const createCredential = (ask: typeof api.additionOptions) =>
-  ceremony(ask, (options) =>
-    navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
+const createCredential = (path: "/passkeys/creation" | "/passkeys/another/creation", body?: { invite: string }) =>
+  ceremony(
+    () => post(path, {}, body),
+    (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }),
   );
 
 export const createPasskey = async (invite: string) =>
-  api.storePasskey(invite, await createCredential(() => api.creationOptions(invite)));
+  post("/passkeys", {}, { invite, credential: await createCredential("/passkeys/creation", { invite }) });
 
 /** Adds another passkey for the member who is signed in. */
-export const addPasskey = async () => api.addPasskey(await createCredential(api.additionOptions));
+export const addPasskey = async () =>
+  post("/passkeys/another", {}, { credential: await createCredential("/passkeys/another/creation") });
 
-export const signInWithPasskey = async () => api.signInWithPasskey(await getCredential(api.requestOptions));
+export const signInWithPasskey = async () =>
+  post("/sign_in/passkey", {}, { credential: await getCredential("/passkeys/request") });
 
 /** Confirms with a passkey that the member is still there. */
-export const verify = async () => api.verify(await getCredential(api.verifyOptions));
+export const verify = async () => post("/verify", {}, { credential: await getCredential("/verify/request") });

@@ -2,7 +2,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { clearSession, hasSession, SESSION_KEY, loadSession } from "#session";
-import { accountApi } from "./account-api";
+import { post } from "./api";
 import { clearCache, prefetch, returned } from "./cache";
 import { listeners } from "./client";
 import { say } from "./components/status";
@@ -127,6 +127,6 @@ function open() {
 }
 
 export async function leave() {
-  await accountApi.signOut();
+  await post("/sign_out", {});
   forget();
 }

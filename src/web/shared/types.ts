@@ -28,7 +28,6 @@ export type RewardCallback = Schemas["AnalystReward"]["callbacks"][number] & Par
 export type RewardStory = Omit<Schemas["AnalystReward"], "callbacks"> &
   Partial<Omit<Schemas["RewardStory"], "callbacks">> & { callbacks: RewardCallback[] };
 export type CallbackTry = Schemas["CallbackStory"]["attempts"][number];
-export type ReplayCount = Schemas["ReplayCounted"];
 
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;

@@ -2,12 +2,12 @@
 
 import { type AppNames, useNames } from "../../shared/app-names";
 import { pageOf } from "../../shared/page-of";
-import { api } from "../api";
+import { get } from "../api";
 import type { ListedApp } from "../types";
 
 // Each page has 100 apps.
 const MAX_PAGES = 20;
 
-export const appPage = (cursor: string | null) => api.apps(cursor).then(pageOf("apps"));
+export const appPage = (cursor: string | null) => get("/apps", { cursor }).then(pageOf("apps"));
 
 export const useAppNames = (): AppNames<ListedApp> => useNames(appPage, MAX_PAGES);

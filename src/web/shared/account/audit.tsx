@@ -1,7 +1,7 @@
 // The audit log, newest first; older entries are added below.
 
 import type { ComponentChildren } from "preact";
-import { accountApi as api } from "../account-api";
+import { get } from "../api";
 import { LoadedTable } from "../components/loaded";
 import { More } from "../components/more";
 import { Empty } from "../components/states";
@@ -79,7 +79,7 @@ export const Audit = () => <AuditWith words={SHARED_WORDS} />;
 /** The audit of the site's own account, in the site's words. */
 export const AuditWith = ({ words }: { words: AuditWords }) => (
   <Page section="audit" note={words.intro}>
-    <AuditEntries cacheKey="audit" load={api.audit} words={words} />
+    <AuditEntries cacheKey="audit" load={(cursor) => get("/audit", { limit: 50, cursor })} words={words} />
   </Page>
 );
 

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
-import { accountApi } from "../account-api";
+import { get, patch, post, remove } from "../api";
 import { ROLES } from "#site";
 import { type CachedView, useCached } from "../cache";
 import { AddButton } from "../components/button";
@@ -13,7 +13,7 @@ import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../c
 import { timeText } from "../format";
 import { common, ROLE_NAMES } from "../messages";
 import { settings } from "../messages/settings";
-import type { Member, Members as Data, PendingInvite, Role } from "../types";
+import type { AccountRole, Member, Members as Data, PendingInvite, Role } from "../types";
 import {
   type MemberCalls,
   type MemberDialog,
@@ -26,13 +26,17 @@ import { Person, sharedNames } from "./person";
 
 const text = settings.members;
 
-const CALLS = {
+// The document names only the roles of a publisher. The console's calls take the operator's roles.
+const CALLS: MemberCalls = {
   roles: ROLES,
   usualRole: ROLES.at(-1)!,
-  invite: accountApi.createInvite,
-  recover: accountApi.recoverMember,
-  withdraw: accountApi.withdrawInvite,
+  invite: (name, role) => post("/invites", {}, { name, role: role as AccountRole }),
+  recover: (member_id) => post("/members/{member_id}/recovery", { member_id }),
+  withdraw: (invite_id) => remove("/invites/{invite_id}", { invite_id }),
 };
+
+const changeRole = (member_id: string, role: Role) =>
+  patch("/members/{member_id}", { member_id }, { role: role as AccountRole });
 
 interface OwnProps {
   Removal: FunctionComponent<RemovalProps>;
@@ -44,8 +48,8 @@ interface OwnProps {
 export function Members({ Removal, isReadOnly = false }: OwnProps) {
   return (
     <MembersOf
-      of={useCached("members", accountApi.members)}
-      calls={{ ...CALLS, ofOwn: { changeRole: accountApi.changeRole, Removal } }}
+      of={useCached("members", () => get("/members", {}))}
+      calls={{ ...CALLS, ofOwn: { changeRole, Removal } }}
       words={text}
       name={text.intro}
       isReadOnly={isReadOnly}

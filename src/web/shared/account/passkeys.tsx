@@ -1,7 +1,7 @@
 // The member's own passkeys: adds one for another device, and removes one that is lost.
 
 import { useAction } from "../action";
-import { accountApi as api } from "../account-api";
+import { get, remove } from "../api";
 import { refresh, useCached } from "../cache";
 import { confirmed } from "../change";
 import { PrimaryRun } from "../components/button";
@@ -23,14 +23,14 @@ import { browserName } from "./user-agent";
 const text = settings.passkeys;
 
 export function Passkeys() {
-  const passkeys = useCached("passkeys", api.passkeys);
+  const passkeys = useCached("passkeys", () => get("/passkeys", {}));
   const [askToRemove, question] = useQuestion<Passkey>((passkey) => ({
     title: `${text.removeOf(browserName(passkey.user_agent), passkey.created_at)}?`,
     text: text.removeText,
     button: text.remove,
     dangerous: true,
     onConfirm: confirmed(
-      () => api.removePasskey(passkey.passkey_id),
+      () => remove("/passkeys/{passkey_id}", { passkey_id: passkey.passkey_id }),
       text.removed,
       () => {
         void refresh("sessions");

@@ -1,6 +1,6 @@
 // The member's own sessions, any of which can be ended.
 
-import { accountApi as api } from "../account-api";
+import { get, remove } from "../api";
 import { useCached } from "../cache";
 import { confirmed } from "../change";
 import { useQuestion } from "../components/form-dialog";
@@ -16,13 +16,13 @@ import { browserName } from "./user-agent";
 const text = settings.sessions;
 
 export function Sessions() {
-  const sessions = useCached("sessions", api.sessions);
-  const [askToEnd, question] = useQuestion<Session>((session) => ({
-    title: text.endTitle(browserName(session.user_agent)),
+  const sessions = useCached("sessions", () => get("/sessions", {}));
+  const [askToEnd, question] = useQuestion<Session>(({ session_id, user_agent }) => ({
+    title: text.endTitle(browserName(user_agent)),
     text: text.endText,
     button: text.end,
     dangerous: true,
-    onConfirm: confirmed(() => api.endSession(session.session_id), text.ended, sessions.reload),
+    onConfirm: confirmed(() => remove("/sessions/{session_id}", { session_id }), text.ended, sessions.reload),
   }));
   const columns: Column<Session>[] = [
     column("browser", text.browser, (session) => (

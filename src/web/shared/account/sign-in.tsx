@@ -3,7 +3,7 @@
 import { accountName, hasSession, holds, loadSession, SESSION_KEY } from "#session";
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../action";
-import { accountApi as api } from "../account-api";
+import { post } from "../api";
 import { ApiError } from "../client";
 import { useCached } from "../cache";
 import { LinkButton, WideButton, WideRun } from "../components/button";
@@ -125,7 +125,7 @@ function WithInvite({ invite }: { invite: string }) {
   const [found, setFound] = useState<Invite | ApiError | null>(null);
   const load = () => {
     setFound(null);
-    api.invite(invite).then(setFound, setFound);
+    post("/invite", {}, { invite }).then(setFound, setFound);
   };
   useEffect(load, []);
   if (found === null) return <Checking />;
@@ -151,7 +151,7 @@ function WithInvite({ invite }: { invite: string }) {
 
 function Accept({ invite, found }: { invite: string; found: Invite }) {
   const action = useAction(async () => {
-    await (found.local_sign_in ? api.signIn(invite) : createPasskey(invite));
+    await (found.local_sign_in ? post("/sign_in", {}, { invite }) : createPasskey(invite));
     await enter();
   });
   // The page does not know this open session, because the current account's session has ended.

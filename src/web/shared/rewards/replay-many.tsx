@@ -18,7 +18,7 @@ import { common } from "../messages";
 import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
 import { usePolling } from "../poll";
 import { generation } from "../session";
-import type { ReplayCount, ReplayProgress, RewardDelivery, RewardFilter } from "../types";
+import type { ReplayCounted, ReplayOrder, ReplayProgress, ReplayStarted, RewardDelivery, RewardFilter } from "../types";
 import { Opener, useCount } from "./many";
 
 interface Running {
@@ -32,12 +32,16 @@ interface Running {
 const running = signal<Running | null>(null);
 
 export interface ReplayCalls {
-  countReplay: (appId: string, filter: RewardFilter) => Promise<ReplayCount>;
-  startReplay: (appId: string, body: { filter: RewardFilter }, key: string) => Promise<{ replay_id: string }>;
+  /** Counts or starts a replay. */
+  order: (
+    appId: string,
+    order: ReplayOrder,
+    headers?: Record<string, string>,
+  ) => Promise<Partial<ReplayCounted & ReplayStarted>>;
   /** The progress of a replay. This call is a poll, so it does not extend the session. */
-  replay: (appId: string, replayId: string) => Promise<ReplayProgress>;
+  progress: (appId: string, replayId: string) => Promise<ReplayProgress>;
   pollMilliseconds: number;
-  cancelReplay: (appId: string, replayId: string) => Promise<void>;
+  cancel: (appId: string, replayId: string) => Promise<void>;
 }
 
 interface Props {
@@ -102,15 +106,15 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
   const { counted, error, retry, isCounting } = useCount(delivery, range, async () => {
     const filter = filterOf(delivery, range.start_date, range.end_date);
     // A count needs the same confirmation as the replay: a fresh passkey.
-    const answer = await calls.countReplay(appId, filter);
+    const answer = (await calls.order(appId, { filter, dry_run: true })) as ReplayCounted;
     return { ...answer, filter: { ...filter, until: answer.until } };
   });
   const start = useAction(async () => {
     // Only the callbacks that were counted are sent.
     const { count, filter } = counted!;
     const body = { filter };
-    const { replay_id } = await calls.startReplay(appId, body, key(body));
-    running.value = { account: generation.peek(), appId, replayId: replay_id, count };
+    const { replay_id } = await calls.order(appId, body, { "Idempotency-Key": key(body) });
+    running.value = { account: generation.peek(), appId, replayId: replay_id!, count };
     onClose();
     focusHeading();
   });
@@ -170,7 +174,7 @@ const isRunning = (progress: ReplayProgress | undefined) => progress === undefin
 function Progress({ run, calls, mayStop }: ProgressProps) {
   const { appId, replayId, count } = run;
   const key = `replay ${appId} ${replayId}`;
-  const cached = useCached(key, () => calls.replay(appId, replayId));
+  const cached = useCached(key, () => calls.progress(appId, replayId));
   usePolling({ key, of: cached, changes: isRunning, milliseconds: calls.pollMilliseconds });
   const { data, error, reload } = cached;
   const { state, replayed } = data ?? ({ state: "running", replayed: 0 } as const);
@@ -178,7 +182,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
   // After a refusal, the page does not request this progress again by itself.
   const isLost = isRefused(error);
   const cancel = useAction(async () => {
-    await calls.cancelReplay(appId, replayId);
+    await calls.cancel(appId, replayId);
     await reload();
   });
   return (

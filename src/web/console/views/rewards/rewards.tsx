@@ -10,13 +10,12 @@ import { pageOf } from "../../../shared/page-of";
 import { fixedConditions, replayOf } from "../../../shared/rewards/filter";
 import { type ReplayCalls, ReplayMany } from "../../../shared/rewards/replay-many";
 import { type Pages, usePages } from "../../../shared/use-pages";
-import type { Entry, ReplayOrder } from "../../../shared/generated/openapi";
+import type { Entry } from "../../../shared/generated/openapi";
 import { get, post, remove } from "../../api";
 import { useAppNames } from "../../app-names";
 import { rewards as text } from "../../messages/rewards";
 import { CATALOG_POLL_MILLISECONDS } from "../../poll";
 import { may, nowSeconds } from "../../session";
-import type { ReplayCount } from "../../types";
 import { columns } from "./columns";
 import { hashOf, isFiltered, parseFilter, queryOf, type RewardsFilter, searchOf } from "./filter";
 import { Filters } from "./filters";
@@ -32,16 +31,11 @@ const load = (app_id: string, { user_id, ...query }: ReturnType<typeof queryOf>,
     ? post("/apps/{app_id}/conversions", { app_id }, { ...query, user_id, limit: PAGE_ROWS, ...(cursor && { cursor }) })
     : get("/apps/{app_id}/conversions", { app_id, ...query, limit: PAGE_ROWS, cursor });
 
-const replays = (app_id: string, order: ReplayOrder, headers?: Record<string, string>) =>
-  post("/apps/{app_id}/replays", { app_id }, order, headers);
-
 const replayCalls: ReplayCalls = {
-  countReplay: (app_id, filter) => replays(app_id, { filter, dry_run: true }) as Promise<ReplayCount>,
-  startReplay: (app_id, body, key) =>
-    replays(app_id, body, { "Idempotency-Key": key }) as Promise<{ replay_id: string }>,
-  replay: (app_id, replay_id) => get("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }, true),
+  order: (app_id, order, headers) => post("/apps/{app_id}/replays", { app_id }, order, headers),
+  progress: (app_id, replay_id) => get("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }, true),
   pollMilliseconds: CATALOG_POLL_MILLISECONDS,
-  cancelReplay: (app_id, replay_id) => remove("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }),
+  cancel: (app_id, replay_id) => remove("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }),
 };
 
 export function Rewards() {

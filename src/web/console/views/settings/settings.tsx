@@ -10,7 +10,7 @@ import { get, post, put, remove } from "../../api";
 import { alarmsIntro, removal } from "../../messages/settings";
 import { may } from "../../session";
 import { AuditOfOperator } from "./audit";
-import { accountApi } from "../../../shared/account-api";
+import { remove as removeOwn } from "../../../shared/api";
 import { Known } from "../../../shared/account/known";
 import type { RemovalProps } from "../../../shared/account/member-dialogs";
 import { confirmed } from "../../../shared/change";
@@ -22,13 +22,13 @@ import { ADVERTISERS_PATH, PUBLISHERS_PATH } from "../../router";
 const text = settings.members;
 
 /** Lists the secrets that the member made or saw and that stay valid. */
-const RemoveMember = ({ member: { member_id: id, name, role }, onClose, onChanged }: RemovalProps) => (
+const RemoveMember = ({ member: { member_id, name, role }, onClose, onChanged }: RemovalProps) => (
   <Confirm
     title={text.removeTitle(name)}
     text={text.removeText}
     button={text.remove}
     dangerous
-    onConfirm={confirmed(() => accountApi.removeMember(id), text.removed(name), onChanged)}
+    onConfirm={confirmed(() => removeOwn("/members/{member_id}", { member_id }), text.removed(name), onChanged)}
     onClose={onClose}
   >
     <Known

@@ -1,6 +1,6 @@
 // One app: its settings, each part with its own save, and the tester of its callback.
 
-import { api } from "../../api";
+import { get } from "../../api";
 import { useCached } from "../../../shared/cache";
 import { apps as text } from "../../messages/apps";
 import { Blocked } from "./blocked";
@@ -14,7 +14,7 @@ import { TestLoop } from "./test-loop";
 import { Tester } from "./tester";
 
 export function App({ appId }: { appId: string }) {
-  const cached = useCached(appKey(appId), () => api.app(appId));
+  const cached = useCached(appKey(appId), () => get("/apps/{app_id}", { app_id: appId }));
   const { data, reload } = cached;
   return (
     <AppFrame appId={appId} app={cached} current="settings" note={data && text.idNote(data.platform)}>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { changeApp, post, remove } from "../../api";
 import { confirmed } from "../../../shared/change";
 import { Button, DangerButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
@@ -37,7 +37,7 @@ type Open = "rotate" | { secret: string } | { preview: CallbackDraft } | null;
 export function Callback({ app, reload }: PartProps) {
   const [open, setOpen] = useState<Open>(null);
   const input = useRef<HTMLTextAreaElement>(null);
-  const { callback } = app;
+  const { app_id, callback } = app;
   const draft = useDraft<CallbackDraft>({
     app,
     saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
@@ -57,7 +57,7 @@ export function Callback({ app, reload }: PartProps) {
       button: text.remove,
       dangerous: true,
       onConfirm: confirmed(
-        () => api.changeApp(app.app_id, app.revision, { callback: null }),
+        () => changeApp(app, { callback: null }),
         text.removed,
         () => {
           draft.discard();
@@ -71,7 +71,11 @@ export function Callback({ app, reload }: PartProps) {
       text: text.endFormerText,
       button: text.endFormer,
       dangerous: true,
-      onConfirm: confirmed(() => api.endPreviousSecret(app.app_id), text.formerEnded, reload),
+      onConfirm: confirmed(
+        () => remove("/apps/{app_id}/callback/previous_secret", { app_id }),
+        text.formerEnded,
+        reload,
+      ),
     },
   };
   const [ask, question] = useQuestion((name: keyof typeof questions) => questions[name]);
@@ -168,7 +172,9 @@ export function Callback({ app, reload }: PartProps) {
 /** An example of what a draft would send. */
 function Preview({ appId, draft, onClose }: { appId: string; draft: CallbackDraft; onClose: () => void }) {
   const [made, setMade] = useState<CallbackPreview | null>(null);
-  const load = useAction(async () => setMade(await api.previewCallback(appId, draft)));
+  const load = useAction(async () =>
+    setMade(await post("/apps/{app_id}/callback/preview", { app_id: appId }, { callback: draft })),
+  );
   useEffect(() => void load.run(), []);
   const errors = fieldErrors(load.error, FIELDS);
   const refused = FIELDS.map(errors.of).find(Boolean);

@@ -1,7 +1,7 @@
 // Signed clicks: whether the app's clicks need a signature, and the secrets that they are signed with.
 
 import { useState } from "preact/hooks";
-import { api } from "../../api";
+import { post, remove } from "../../api";
 import { confirmed } from "../../../shared/change";
 import { Button, DangerButton } from "../../../shared/components/button";
 import { appForm } from "../../messages/apps";
@@ -12,8 +12,9 @@ const text = appForm.clicks;
 
 export function Clicks({ app, reload }: PartProps) {
   const [secret, setSecret] = useState<string | null>(null);
+  const { app_id } = app;
   const make = async (close: () => void) => {
-    setSecret((await api.renewClickSecret(app.app_id)).secret);
+    setSecret((await post("/apps/{app_id}/click_secret", { app_id })).secret);
     close();
     void reload();
   };
@@ -25,14 +26,18 @@ export function Clicks({ app, reload }: PartProps) {
       text: text.endFormerText,
       button: appForm.callback.endFormer,
       dangerous: true,
-      onConfirm: confirmed(() => api.endPreviousClickSecret(app.app_id), appForm.callback.formerEnded, reload),
+      onConfirm: confirmed(
+        () => remove("/apps/{app_id}/previous_click_secret", { app_id }),
+        appForm.callback.formerEnded,
+        reload,
+      ),
     },
     stop: {
       title: text.stopTitle,
       text: text.stopText,
       button: text.stop,
       dangerous: true,
-      onConfirm: confirmed(() => api.stopSigningClicks(app.app_id), text.stopped, reload),
+      onConfirm: confirmed(() => remove("/apps/{app_id}/click_secret", { app_id }), text.stopped, reload),
     },
   };
   const [ask, question] = useQuestion((name: keyof typeof questions) => questions[name]);

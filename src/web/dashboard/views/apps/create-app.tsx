@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useIdempotencyKey } from "../../../shared/action";
-import { api } from "../../api";
+import { post } from "../../api";
 import { refresh } from "../../../shared/cache";
 import { Choices } from "../../../shared/components/choices";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
@@ -44,7 +44,7 @@ export function CreateApp({ isTest, onClose }: { isTest: boolean; onClose: () =>
   const create = async () => {
     if (!isTest && !isRate(currency.per_usd)) return;
     const wanted = { ...(isTest ? TEST_APP : { platform, currency: currencyOf(currency) }), name: name.trim() };
-    const app = await api.createApp(wanted, key(wanted));
+    const app = await post("/apps", {}, wanted, { "Idempotency-Key": key(wanted) });
     say(text.created(app.name, app.app_id));
     void refresh(APPS_KEY);
     onClose();

@@ -1,7 +1,7 @@
 // The offers that this app's users see, by country and device; and tracking URLs to try an offer with.
 
 import { useState } from "preact/hooks";
-import { api } from "../../api";
+import { get, post } from "../../api";
 import { useCached } from "../../../shared/cache";
 import { Select } from "../../../shared/components/field";
 import { LoadedTable } from "../../../shared/components/loaded";
@@ -22,7 +22,7 @@ import { appKey } from "./keys";
 import { TrackingUrlBuilder } from "./tracking-url";
 
 export function Offers({ appId }: { appId: string }) {
-  const app = useCached(appKey(appId), () => api.app(appId));
+  const app = useCached(appKey(appId), () => get("/apps/{app_id}", { app_id: appId }));
   // If a refresh fails, the app that was loaded before is good enough.
   const error = app.data ? undefined : app.error;
   return (
@@ -71,7 +71,8 @@ function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: Of
   const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
     session.value ? cacheKey : null,
     async (cursor) => {
-      const { offers, ...page } = await api.offers(app.app_id, { ...query, ...(cursor && { cursor }) });
+      const asked = { ...query, ...(cursor && { cursor }) };
+      const { offers, ...page } = await post("/apps/{app_id}/offers", { app_id: app.app_id }, asked);
       return { ...page, rows: offers };
     },
   );

@@ -2,7 +2,7 @@
 
 import { put, refresh } from "../../../shared/cache";
 import { type Draft, type DraftOptions, useDraft as usePart } from "../../../shared/components/part";
-import { api } from "../../api";
+import { changeApp } from "../../api";
 import type { App, AppChange } from "../../types";
 import { appKey, APPS_KEY } from "./keys";
 
@@ -23,7 +23,7 @@ export function useDraft<Values>({ app, change, onSaved, ...own }: AppDraftOptio
   return usePart({
     ...own,
     save: async (values) => {
-      const changed = await api.changeApp(app.app_id, app.revision, change(values));
+      const changed = await changeApp(app, change(values));
       put(appKey(changed.app_id), changed);
       void refresh(APPS_KEY);
       onSaved?.(changed);

@@ -3,7 +3,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { post, remove } from "../../api";
 import { confirmed } from "../../../shared/change";
 import { PrimaryButton, PrimaryRun, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
@@ -27,6 +27,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
   const [step, setStep] = useState<Step>(app.callback!.has_previous_secret ? "accepts" : "make");
   const [secret, setSecret] = useState<string | null>(null);
   const [result, setResult] = useState<CallbackTest | null>(null);
+  const { app_id } = app;
   const go = (next: Step) => {
     setResult(null);
     setStep(next);
@@ -35,7 +36,7 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
   const task = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {
-    const made = await api.renewCallbackSecret(app.app_id);
+    const made = await post("/apps/{app_id}/callback/secret", { app_id });
     setSecret(made.secret);
     go("teach");
     void reload();
@@ -43,12 +44,13 @@ export function Rotation({ app, reload, onClose }: { app: App; reload: () => Pro
   const test = useAction(async () => {
     make.clear();
     setResult(null);
-    const sign = step === "accepts" ? "current" : "wrong";
-    setResult(await api.testCallback(app.app_id, sign));
+    const sign_with = step === "accepts" ? "current" : "wrong";
+    setResult(await post("/apps/{app_id}/callback/test", { app_id }, { sign_with }));
   });
-  const end = useAction(() =>
-    confirmed(() => api.endPreviousSecret(app.app_id), appForm.callback.formerEnded, reload)(onClose),
-  );
+  const end = useAction(() => {
+    const call = () => remove("/apps/{app_id}/callback/previous_secret", { app_id });
+    return confirmed(call, appForm.callback.formerEnded, reload)(onClose);
+  });
   const action = step === "end" ? end : step === "make" || make.error ? make : test;
   const isTest = step === "accepts" || step === "refuses";
   const isPassed = isTest && result?.findings.some(({ code }) => code === PASSES[step]) === true;

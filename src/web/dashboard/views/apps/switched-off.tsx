@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { post } from "../../api";
 import { SmallRun } from "../../../shared/components/button";
 import { focusHeading } from "../../../shared/components/heading";
 import { Warning } from "../../../shared/components/icons";
@@ -20,7 +20,7 @@ export function SwitchedOff({ appId }: { appId: string }) {
   // The activity shows a change only some seconds later, so a callback that was enabled here is remembered.
   const [mended, setMended] = useState<number | null>();
   const enable = useAction(async () => {
-    await api.enableCallback(appId);
+    await post("/apps/{app_id}/callback/enable", { app_id: appId });
     setMended(endpoint!.since);
     say(text.done);
     focusHeading();

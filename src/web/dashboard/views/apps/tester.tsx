@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { post } from "../../api";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { FormError } from "../../../shared/components/states";
@@ -23,7 +23,7 @@ export function Tester({ app }: { app: App }) {
   const send = useAction(async () => {
     // Clear the last result, so that nobody mistakes it for the new one.
     setResult(null);
-    setResult(await api.testCallback(app.app_id, signWith));
+    setResult(await post("/apps/{app_id}/callback/test", { app_id: app.app_id }, { sign_with: signWith }));
     tell(text.sent);
   });
   return (

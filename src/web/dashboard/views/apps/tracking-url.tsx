@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { Form, SubmitButton } from "../../../shared/components/form";
-import { api } from "../../api";
+import { post } from "../../api";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Input } from "../../../shared/components/field";
 import { FormError } from "../../../shared/components/states";
@@ -37,8 +37,8 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
   const isWrong = ![user, ...Object.values(further)].every(isValue);
   const make = useAction(async () => {
     const given = Object.fromEntries(Object.entries(further).filter(([, value]) => value));
-    const made = await api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given });
-    setUrl(made);
+    const wanted = { offer_id: offer.trim(), user_id: user, ...given };
+    setUrl(await post("/apps/{app_id}/tracking_url", { app_id: app.app_id }, wanted));
   });
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
   return (

@@ -8,7 +8,7 @@ import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { count, dateWithWeekday, money, moneyOf, signed, timeText } from "../../../shared/format";
 import { usePages } from "../../../shared/use-pages";
-import { api } from "../../api";
+import { get } from "../../api";
 import { common, METRIC_NAMES } from "../../messages";
 import { changes as text } from "../../messages/days";
 import { dayPath } from "../../router";
@@ -21,7 +21,7 @@ import { micros } from "../days/sums";
 const OTHERS: Measure[] = ["impressions", "clicks", "ad_requests", "ad_responses"];
 
 const page = async (cursor: string | null) => {
-  const { changes, has_more, final_through, cursor: next }: DayChanges = await api.changes(cursor);
+  const { changes, has_more, final_through, cursor: next } = await get("/changes", { cursor });
   return { rows: changes, cursor: has_more ? next : null, final_through };
 };
 

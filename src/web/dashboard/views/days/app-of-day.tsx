@@ -8,7 +8,7 @@ import { Section } from "../../../shared/components/section";
 import { PartFailed } from "../../../shared/components/states";
 import { type Column, column, numberColumn, Table, TableSkeleton } from "../../../shared/components/table";
 import { count, money, moneyOf } from "../../../shared/format";
-import { api } from "../../api";
+import { get, reports } from "../../api";
 import { common } from "../../messages";
 import { days as text } from "../../messages/days";
 import { dayPath, REPORTS_PATH } from "../../router";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export const useOffersOfDay = ({ date, app }: Props) =>
-  useCached(`day ${date} ${app}`, async () => (await api.appDay(app, date)).offers);
+  useCached(`day ${date} ${app}`, async () => (await get("/apps/{app_id}/days/{date}", { app_id: app, date })).offers);
 
 const query = ({ date, app }: Props): Query => ({
   date_range: { start_date: date, end_date: date },
@@ -34,7 +34,7 @@ const query = ({ date, app }: Props): Query => ({
 });
 
 export function AppOfDay(of: Props) {
-  const sources = useCached(`sources ${of.date} ${of.app}`, async () => (await api.reports([query(of)])).results[0]!);
+  const sources = useCached(`sources ${of.date} ${of.app}`, async () => (await reports([query(of)])).results[0]!);
   const offers = useOffersOfDay(of);
   return (
     <>

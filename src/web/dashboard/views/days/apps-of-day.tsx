@@ -7,7 +7,7 @@ import { Section } from "../../../shared/components/section";
 import { Empty, PartFailed } from "../../../shared/components/states";
 import { CardSkeleton, type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { moneyOf } from "../../../shared/format";
-import { api } from "../../api";
+import { reports } from "../../api";
 import { labelOf } from "../../labels";
 import { days as text } from "../../messages/days";
 import { OWN_DEMAND_SOURCE } from "../../report-facts";
@@ -46,7 +46,7 @@ function byApp({ rows }: ReportResult): AppRevenue[] {
 }
 
 export function AppsOfDay({ date }: { date: string }) {
-  const answer = useCached(`day ${date}`, async () => (await api.reports([query(date)])).results[0]!);
+  const answer = useCached(`day ${date}`, async () => (await reports([query(date)])).results[0]!);
   return (
     <Loaded of={answer} loading={<CardSkeleton rows={5} />}>
       {(result) =>

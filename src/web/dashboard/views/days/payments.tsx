@@ -8,7 +8,7 @@ import { exactTimeText, money, moneyOf } from "../../../shared/format";
 import { KIND_NAMES } from "../../../shared/messages/rewards";
 import { ShortId } from "../../../shared/rewards/badges";
 import { usePages } from "../../../shared/use-pages";
-import { api } from "../../api";
+import { get } from "../../api";
 import { days as text } from "../../messages/days";
 import { rewardPath } from "../../router";
 import type { Payment } from "../../types";
@@ -16,7 +16,9 @@ import { useOffersOfDay } from "./app-of-day";
 import { micros, sum } from "./sums";
 
 export function Payments({ date, app, offer }: { date: string; app: string; offer: string }) {
-  const pages = usePages<Payment>(`day ${date} ${app} ${offer}`, (cursor) => api.payments(app, date, offer, cursor));
+  const pages = usePages<Payment>(`day ${date} ${app} ${offer}`, (cursor) =>
+    get("/apps/{app_id}/days/{date}/offers/{offer_id}", { app_id: app, date, offer_id: offer, cursor }),
+  );
   const sums = useOffersOfDay({ date, app }).data?.find(({ offer_id }) => offer_id === offer);
   const rows = pages.rows ?? [];
   return (

@@ -1,7 +1,7 @@
 // The figures of the overview. Its answer contains the figures of the last 30 complete days. The figures of another
 // period are requested.
 
-import { api } from "../../api";
+import { reports } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";
 import { type DateRange, isRefusal, type Overview, type Query } from "../../types";
 import { type Comparison, comparison, type Days, type Preset } from "../reports/periods";
@@ -46,7 +46,7 @@ const NOTHING: Reports["current"] = { total_count: 0, rows: [], totals: {} };
 async function load({ reports: { today } }: Overview, range: DateRange, compared: Comparison | null): Promise<Reports> {
   const query = (date_range: DateRange) =>
     [ALL, ADS, DAYS].map((of): Query => ({ ...of, metrics: [...of.metrics], date_range, dimensions: ["date"] }));
-  const { results } = await api.reports([...query(range), ...(compared ? query(compared.before) : [])]);
+  const { results } = await reports([...query(range), ...(compared ? query(compared.before) : [])]);
   const [current, ads_current, days, previous = NOTHING, ads_previous = NOTHING, before = NOTHING] =
     results as Reports["current"][];
   const rowsBefore = isRefusal(before!) ? [] : before!.rows;

@@ -1,6 +1,6 @@
 // The apps and countries with the most revenue, requested after the key numbers have loaded.
 
-import { api } from "../../api";
+import { reports } from "../../api";
 import { useCached } from "../../../shared/cache";
 import { Ranking, type Ranked } from "../../components/chart/ranking";
 import { Section } from "../../../shared/components/section";
@@ -29,9 +29,7 @@ interface Props {
 
 export function TopLists({ period, range }: Props) {
   const key = range ? `top ${range.start_date} ${range.end_date}` : null;
-  const { data, error, reload } = useCached(key, () =>
-    api.reports(LISTS.map(({ dimension }) => query(dimension, range!))),
-  );
+  const { data, error, reload } = useCached(key, () => reports(LISTS.map(({ dimension }) => query(dimension, range!))));
   return (
     <div class="columns">
       {LISTS.map(({ dimension, title }, index) => (

@@ -1,7 +1,7 @@
 // Countries for a filter, by name: the server knows only their codes.
 
 import { ApiError } from "../../../shared/client";
-import { api } from "../../api";
+import { reports } from "../../api";
 import { countryName } from "../../../shared/format";
 import { type DateRange, isRefusal, type Suggestion } from "../../types";
 
@@ -13,7 +13,7 @@ const ALL = { page: 1, count: 1000 };
 
 /** Countries of the data whose name or code contains the text, those with the most impressions first. */
 export async function countriesNamed(text: string, date_range: DateRange): Promise<Suggestion[]> {
-  const batch = await api.reports([
+  const batch = await reports([
     {
       date_range,
       dimensions: ["country"],

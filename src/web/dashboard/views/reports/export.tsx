@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { post } from "../../api";
+import { BASE, id } from "../../../shared/client";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
@@ -16,9 +17,9 @@ const FORMATS: ExportFormat[] = ["csv", "spreadsheet_csv", "ndjson"];
 export function ExportDialog({ query, rows, onClose }: { query: Query; rows: number; onClose: () => void }) {
   const [format, setFormat] = useState<ExportFormat>("csv");
   const action = useAction(async () => {
-    const made = await api.createExport(query, format);
+    const made = await post("/exports", {}, { query, format });
     // The browser writes the file as it arrives, which a script could not do with a large one.
-    Object.assign(document.createElement("a"), { href: api.exportUrl(made.export_id), download: "" }).click();
+    Object.assign(document.createElement("a"), { href: `${BASE}/exports/${id(made.export_id)}`, download: "" }).click();
     say(text.exportStarted(made.rows));
     onClose();
   });

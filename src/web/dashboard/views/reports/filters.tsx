@@ -2,7 +2,7 @@
 
 import { useId, useState } from "preact/hooks";
 import { Options } from "../../../shared/components/field";
-import { api } from "../../api";
+import { post } from "../../api";
 import { Combobox } from "../../components/combobox";
 import { Button, PrimaryButton } from "../../../shared/components/button";
 import { ChevronDown, Cross, Plus } from "../../../shared/components/icons";
@@ -138,7 +138,7 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
   const [chosen, setChosen] = useState(values);
   const suggest = async (typed: string) => {
     if (dimension === "country" && typed) return countriesNamed(typed, range);
-    const answer = await api.suggestions(dimension, typed, range);
+    const answer = await post("/suggestions", {}, { dimension, text: typed, date_range: range });
     rememberSuggestions(dimension, answer.values);
     return answer.values;
   };

@@ -1,6 +1,6 @@
 // Answers of the reports view, put together from its two batches.
 
-import { api } from "../../api";
+import { reports } from "../../api";
 import { type CachedView, useCached } from "../../../shared/cache";
 import { isRefusal, type Refusal, type ReportBatch, type ReportResult } from "../../types";
 import { type Batch, FIRST_PARTS, type FirstBatch, firstBatch, SECOND_PARTS, secondBatch } from "./queries";
@@ -26,7 +26,7 @@ function useBatch<Name extends string>(names: readonly Name[], batch: Batch<Name
   const asked = names.filter((name) => batch?.[name]);
   const queries = asked.map((name) => batch![name]!);
   const key = queries.length > 0 ? `report ${JSON.stringify(queries)}` : null;
-  const cached = useCached(key, () => api.reports(queries));
+  const cached = useCached(key, () => reports(queries));
   const { data, error } = cached;
   const failed = error && !data ? { error: error.message, code: error.code } : null;
   const partOf = (name: Name): Part => data?.results[asked.indexOf(name)] ?? (asked.includes(name) ? failed : null);

@@ -13,7 +13,7 @@ import { story as text } from "../../../shared/messages/rewards";
 import { usePolling } from "../../../shared/poll";
 import { isWaiting, Story } from "../../../shared/rewards/story";
 import { isTestReward, TestTag } from "../../../shared/test-apps";
-import { api } from "../../api";
+import { get, post } from "../../api";
 import { common } from "../../messages";
 import { rewards } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
@@ -29,12 +29,15 @@ interface Props {
 
 export function Reward({ appId, transactionId }: Props) {
   const key = `reward ${appId} ${transactionId}`;
-  const cached = useCached(key, () => api.reward(appId, transactionId));
+  const cached = useCached(key, () =>
+    get("/apps/{app_id}/rewards/{transaction_id}", { app_id: appId, transaction_id: transactionId }),
+  );
   usePolling({ key, of: cached, changes: isWaiting, milliseconds: POLL_MILLISECONDS });
   const { nameOf } = useAppNames();
   const { data } = cached;
   const userHref = (user: string) => `${REWARDS_PATH}?app=${appId}#${new URLSearchParams({ user })}`;
-  const replay = (callbackId: string) => api.replayReward(appId, callbackId);
+  const replay = (transaction_id: string) =>
+    post("/apps/{app_id}/rewards/{transaction_id}/replay", { app_id: appId, transaction_id });
   return (
     <>
       <Heading

@@ -8,8 +8,8 @@ import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { errorText } from "../../../shared/error-text";
 import { list } from "../../../shared/messages/rewards";
 import { ClearButton } from "../../../shared/rewards/filters";
-import { ReplayMany } from "../../../shared/rewards/replay-many";
-import { api } from "../../api";
+import { type ReplayCalls, ReplayMany } from "../../../shared/rewards/replay-many";
+import { get, post, remove } from "../../api";
 import { rewards as text } from "../../messages/rewards";
 import { fragment, search, setSearch } from "../../../shared/navigation";
 import { REPLAY_HASH, rewardPath } from "../../router";
@@ -21,6 +21,13 @@ import { fixedConditions, hashOf, type LogFilter, NO_FILTER, parseFilter, queryO
 import { Live } from "./live";
 import { type Log, useLog } from "./use-log";
 import { UserData } from "./user-data";
+
+const replayCalls: ReplayCalls = {
+  order: (app_id, order, headers) => post("/apps/{app_id}/replays", { app_id }, order, headers),
+  progress: (app_id, replay_id) => get("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }),
+  pollMilliseconds: 2000,
+  cancel: (app_id, replay_id) => remove("/apps/{app_id}/replays/{replay_id}", { app_id, replay_id }),
+};
 
 export function Rewards() {
   const isAnalyst = session.value?.member.role === "analyst";
@@ -44,7 +51,7 @@ export function Rewards() {
       <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
       {may("replay_many") && (
         <ReplayMany
-          calls={api}
+          calls={replayCalls}
           mayStop
           app={filter.app}
           appName={names.nameOf(filter.app)}

@@ -6,7 +6,7 @@ import { memories, returned } from "../../../shared/cache";
 import { cameBack } from "../../../shared/navigation";
 import { generation } from "../../../shared/session";
 import { ApiError, isRefused } from "../../../shared/client";
-import { api } from "../../api";
+import { post } from "../../api";
 import type { RewardPage, RewardQuery } from "../../types";
 import { keyOf, merge } from "./merge";
 
@@ -87,7 +87,9 @@ export function useLog(query: RewardQuery | null): Log {
       if (document.hidden || (isStill && page.current)) return next(POLL_MILLISECONDS);
       const shown = page.current;
       try {
-        const answer = await api.rewards(
+        const answer = await post(
+          "/rewards",
+          {},
           shown ? { ...query, limit: CHANGED_ROWS, after: shown.newest } : { ...query, limit: PAGE_ROWS },
         );
         if (!isCurrent) return;
@@ -120,7 +122,7 @@ export function useLog(query: RewardQuery | null): Log {
   const older = useAction(async () => {
     const cursor = page.current?.cursor;
     if (!cursor) return;
-    const answer = await api.rewards({ ...query!, limit: PAGE_ROWS, cursor });
+    const answer = await post("/rewards", {}, { ...query!, limit: PAGE_ROWS, cursor });
     const shown = page.current;
     // If the filter has changed or the log has started again, this answer belongs to another page.
     if (shown?.cursor !== cursor) return;

@@ -8,7 +8,7 @@ import { Confirm } from "../../../shared/components/form-dialog";
 import { Input } from "../../../shared/components/field";
 import { Form, SubmitButton } from "../../../shared/components/form";
 import { FormError, SaidNote } from "../../../shared/components/states";
-import { api } from "../../api";
+import { post } from "../../api";
 import { common } from "../../messages";
 import { userData as text } from "../../messages/rewards";
 import type { ErasedUser, UserData as Data } from "../../types";
@@ -76,7 +76,7 @@ function Ask({ user, onChange, onErase, onClose }: AskProps) {
     let cursor: string | null = null;
     do {
       const from: string | null = cursor;
-      const page: Data = await api.exportUser(id, from);
+      const page: Data = await post("/users/export", {}, { user_id: id, cursor: from });
       if (!isOpen.current) return;
       conversions.push(...page.conversions);
       cursor = page.cursor;
@@ -129,7 +129,7 @@ function Erase({ user, onErased, onClose }: EraseProps) {
       onConfirm={async () => {
         do {
           const { apps, erased, waiting, cursor } = total.current;
-          const next = await api.eraseUser(user, cursor);
+          const next = await post("/users/erase", {}, { user_id: user, cursor });
           total.current = {
             apps: apps + next.apps,
             erased: erased + next.erased,

@@ -2,17 +2,20 @@
 
 import { Page } from "../../../shared/account/page";
 import { ReportKeys } from "../../../shared/report-keys";
-import { api } from "../../api";
+import { get, post, remove } from "../../api";
 import { keys as text } from "../../messages/settings";
 import { may } from "../../session";
 
 const MAX_LABEL = 64;
-const CALLS = { list: api.reportKeys, create: api.createReportKey, revoke: api.revokeReportKey };
 
 export const Keys = () => (
   <ReportKeys
     cacheKey="report_keys"
-    calls={CALLS}
+    calls={{
+      list: () => get("/report_keys", {}),
+      create: (label, scope) => post("/report_keys", {}, { label, scope }),
+      revoke: (key_id) => remove("/report_keys/{key_id}", { key_id }),
+    }}
     words={text}
     longestLabel={MAX_LABEL}
     mayChange

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { api } from "../../api";
+import { get, post } from "../../api";
 import { useCached } from "../../../shared/cache";
 import { Button, PrimaryRun } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
@@ -19,8 +19,8 @@ export function PubKey() {
   // Not in the cache, so that the key leaves the page's memory when the view closes.
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [isAsking, setAsking] = useState(false);
-  const requested = useCached("pub_key_request", api.pubKeyRequest);
-  const load = useAction(async () => setAnswer(await api.pubKey()));
+  const requested = useCached("pub_key_request", () => get("/pub_key/request", {}));
+  const load = useAction(async () => setAnswer(await get("/pub_key", {})));
   const request = requested.data?.request;
   const canAsk = requested.data !== undefined && !request && answer?.pub_key !== null;
   return (
@@ -80,7 +80,7 @@ function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Pro
       title={text.askTitle}
       button={text.send}
       onSubmit={async () => {
-        await api.requestPubKey(reason.trim());
+        await post("/pub_key/request", {}, { reason: reason.trim() });
         await onSent();
       }}
       onClose={onClose}

@@ -11,16 +11,16 @@ import { Choices } from "../../../shared/components/choices";
 import { Confirm } from "../../../shared/components/form-dialog";
 import { Loaded } from "../../../shared/components/loaded";
 import { Problem, Skeleton } from "../../../shared/components/states";
-import { api } from "../../api";
+import { get, remove as removeFrom } from "../../api";
 import { common, SECTION_NAMES } from "../../messages";
 import { settings } from "../../../shared/messages/settings";
 import { removal as text } from "../../messages/settings";
 import { APPS_PATH } from "../../router";
 
 /** A key that no longer exists counts as revoked, because an earlier answer may have been lost. */
-async function revoke(keyId: string) {
+async function revoke(key_id: string) {
   try {
-    await api.revokeReportKey(keyId);
+    await removeFrom("/report_keys/{key_id}", { key_id });
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   }
@@ -28,7 +28,7 @@ async function revoke(keyId: string) {
 
 export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
   const { member_id: id, name, role } = member;
-  const keys = useCached("report_keys", api.reportKeys);
+  const keys = useCached("report_keys", () => get("/report_keys", {}));
   const [kept, setKept] = useState<string[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
   const made = keys.data?.report_keys.filter(({ created_by: by }) => by.member_id === id) ?? [];
@@ -44,7 +44,7 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
         await revoke(key_id);
       }
       failing = revoked.length > 0 ? text.notRemoved(name) : null;
-      await api.removeMember(id);
+      await removeFrom("/members/{member_id}", { member_id: id });
     };
     const said = revoked.length > 0 ? text.removed(name, revoked.length) : settings.members.removed(name);
     try {

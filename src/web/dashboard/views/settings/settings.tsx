@@ -7,7 +7,7 @@ import { Passkeys } from "../../../shared/account/passkeys";
 import { Sessions } from "../../../shared/account/sessions";
 import { Settings as Sections } from "../../../shared/account/settings";
 import type { Section } from "../../../shared/messages";
-import { api } from "../../api";
+import { get, post, put, remove } from "../../api";
 import { alarmsIntro } from "../../messages/settings";
 import { may } from "../../session";
 import { Keys } from "./keys";
@@ -16,13 +16,14 @@ import { RemoveMember } from "./remove-member";
 
 const MembersOfPublisher = () => <Members Removal={RemoveMember} />;
 
-const AlarmsOfPublisher = () => (
-  <Alarms
-    intro={alarmsIntro}
-    mayChange
-    calls={{ read: api.alarms, set: api.setAlarms, end: api.endAlarms, test: api.testAlarms }}
-  />
-);
+const ALARMS = {
+  read: () => get("/alarms", {}),
+  set: (url: string) => put("/alarms", {}, { url }),
+  end: () => remove("/alarms", {}),
+  test: () => post("/alarms/test", {}),
+};
+
+const AlarmsOfPublisher = () => <Alarms intro={alarmsIntro} mayChange calls={ALARMS} />;
 
 const VIEWS = {
   keys: Keys,
