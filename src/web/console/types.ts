@@ -1,9 +1,7 @@
 // Types of the calls that are not named in the operator's document.
 
-import type { Schemas } from "../shared/api-types";
 import type { AttentionList } from "../shared/generated/openapi";
 
 export * from "../shared/types";
 
-export type ConsoleSession = Schemas["ConsoleSession"];
 export type AttentionItem = AttentionList["items"][number];

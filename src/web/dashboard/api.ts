@@ -3,12 +3,12 @@
 import { patch, post } from "../shared/api";
 import { ifMatch } from "../shared/client";
 import { rememberNames } from "./labels";
-import type { App, AppChange, Query } from "./types";
+import type { App, OwnAppChange, Query } from "./types";
 
 export { get, post, put, remove } from "../shared/api";
 
 export const reports = (queries: Query[]) => post("/reports", {}, { queries }).then(rememberNames);
 
 /** Refused with 412 if the app has changed since it was read. */
-export const changeApp = ({ app_id, revision }: App, change: AppChange) =>
+export const changeApp = ({ app_id, revision }: App, change: OwnAppChange) =>
   patch("/apps/{app_id}", { app_id }, change, ifMatch(`"${revision}"`));

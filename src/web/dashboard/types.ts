@@ -13,17 +13,8 @@ export type ReportResult = Schemas["ResultMade"];
 export type ReportBatch = Schemas["BatchMade"];
 export type ChangeCause = Schemas["DayChange"]["cause"];
 export type Measure = keyof Schemas["DayChange"]["before"];
-export type AppDayOffer = Schemas["OfferOfDay"];
-export type PubKey = Schemas["PubKeyIfAny"];
 
-export type Currency = Schemas["NewCurrency"];
-export type ListedApp = Schemas["OwnAppSummary"];
-export type AppPage = Schemas["OwnAppList"];
-export type NewApp = Schemas["NewOwnApp"];
 export type App = Schemas["OwnApp"];
-export type AppChange = Schemas["OwnAppChange"];
-export type CallbackDraft = Schemas["NewCallback"];
-export type NewSecret = Schemas["NewCallbackSecret"] | Schemas["NewClickSecret"];
 export type CallbackPreview = Schemas["CallbackPreviewed"];
 export type CallbackTest = Schemas["CallbackTested"];
 
@@ -33,7 +24,4 @@ export type RewardPage = Omit<Schemas["RewardPage"], "rows"> & { rows: RewardRow
 export type RewardQuery = Schemas["RewardList"];
 export type Firsts = Schemas["Activity"]["first"];
 
-export type OfferQuery = Schemas["AppOffersQuery"];
 export type Amount = Schemas["Usd"] | Schemas["InApp"];
-export type AppOffer = Schemas["ListedOffer"];
-export type OfferPage = Schemas["AppOffers"];

@@ -1,7 +1,7 @@
 // Text of the apps: the list, and the settings of one.
 
 import { count } from "../../shared/format";
-import type { CallbackEvent, Platform, Rounding } from "../types";
+import type { OwnCallbackEvent, Platform, Rounding } from "../types";
 import { PLATFORM_NAMES } from "../../shared/messages/apps";
 import { plural } from "../../shared/messages/plural";
 
@@ -115,7 +115,7 @@ export const appForm = {
       reversed: "it was taken back: deduct it from the user (the value is negative)",
       pending: "it waits for a check: pay nothing yet",
       rejected: "it will not be paid",
-    } satisfies Record<CallbackEvent, string>,
+    } satisfies Record<OwnCallbackEvent, string>,
     noEvents: "Choose at least one.",
     noMacros: "The URL has no macros, so all values are added to it.",
     usedMacros: (used: number, all: number) => `Macros: ${count(used)} of ${count(all)} used`,

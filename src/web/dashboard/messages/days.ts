@@ -1,7 +1,7 @@
 // Text of a day's figures and of changed days.
 
 import { dateText } from "../../shared/format";
-import type { AppDayOffer, ChangeCause } from "../types";
+import type { OfferOfDay, ChangeCause } from "../types";
 
 export const days = {
   trail: "Levels above",
@@ -32,7 +32,7 @@ export const days = {
     on_their_way: "The newest rewards reach the reports within minutes.",
     log_deleted: "Rewards this old are no longer stored.",
     differs: "This is a fault. Your account manager has been told.",
-  } satisfies Record<NonNullable<AppDayOffer["reason"]>, string>,
+  } satisfies Record<NonNullable<OfferOfDay["reason"]>, string>,
   paymentsTitle: "Rewards and reversals",
   reward: "Reward",
   time: "Time",

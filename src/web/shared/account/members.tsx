@@ -13,7 +13,7 @@ import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../c
 import { timeText } from "../format";
 import { common, ROLE_NAMES } from "../messages";
 import { settings } from "../messages/settings";
-import type { AccountRole, Member, Members as Data, PendingInvite, Role } from "../types";
+import type { AccountRole, Member, MemberList, PendingInvite, Role } from "../types";
 import {
   type MemberCalls,
   type MemberDialog,
@@ -63,7 +63,7 @@ export function Members({ Removal, isReadOnly = false }: OwnProps) {
 }
 
 interface Props {
-  of: CachedView<Data>;
+  of: CachedView<MemberList>;
   calls: MemberCalls;
   words: MemberWords;
   /** The name of the table of members. */

@@ -16,7 +16,7 @@ import { exactTimeText, timeText } from "../format";
 import { common, SECTION_NAMES } from "../messages";
 import { settings } from "../messages/settings";
 import { addPasskey } from "../passkeys";
-import type { Passkey } from "../types";
+import type { OwnPasskey } from "../types";
 import { Page } from "./page";
 import { browserName } from "./user-agent";
 
@@ -24,7 +24,7 @@ const text = settings.passkeys;
 
 export function Passkeys() {
   const passkeys = useCached("passkeys", () => get("/passkeys", {}));
-  const [askToRemove, question] = useQuestion<Passkey>((passkey) => ({
+  const [askToRemove, question] = useQuestion<OwnPasskey>((passkey) => ({
     title: `${text.removeOf(browserName(passkey.user_agent), passkey.created_at)}?`,
     text: text.removeText,
     button: text.remove,
@@ -44,13 +44,13 @@ export function Passkeys() {
     await passkeys.reload();
   });
   const list = passkeys.data?.passkeys;
-  const columns: Column<Passkey>[] = [
+  const columns: Column<OwnPasskey>[] = [
     column("maker", text.maker, (passkey) => browserName(passkey.user_agent)),
     column("created", settings.createdAt, (passkey) => exactTimeText(passkey.created_at)),
     column("used", settings.lastUsed, (passkey) =>
       passkey.last_used_at ? timeText(passkey.last_used_at) : common.never,
     ),
-    buttonColumn<Passkey>({
+    buttonColumn<OwnPasskey>({
       name: text.remove,
       labelOf: (passkey) => text.removeOf(browserName(passkey.user_agent), passkey.created_at),
       isDangerous: true,

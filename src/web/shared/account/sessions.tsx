@@ -9,7 +9,7 @@ import { buttonColumn } from "../components/row-button";
 import { type Column, column } from "../components/table";
 import { timeText } from "../format";
 import { settings } from "../messages/settings";
-import type { Session } from "../types";
+import type { OwnSession } from "../types";
 import { Page } from "./page";
 import { browserName } from "./user-agent";
 
@@ -17,14 +17,14 @@ const text = settings.sessions;
 
 export function Sessions() {
   const sessions = useCached("sessions", () => get("/sessions", {}));
-  const [askToEnd, question] = useQuestion<Session>(({ session_id, user_agent }) => ({
+  const [askToEnd, question] = useQuestion<OwnSession>(({ session_id, user_agent }) => ({
     title: text.endTitle(browserName(user_agent)),
     text: text.endText,
     button: text.end,
     dangerous: true,
     onConfirm: confirmed(() => remove("/sessions/{session_id}", { session_id }), text.ended, sessions.reload),
   }));
-  const columns: Column<Session>[] = [
+  const columns: Column<OwnSession>[] = [
     column("browser", text.browser, (session) => (
       <>
         {browserName(session.user_agent)} {session.is_current && <span class="tag">{text.current}</span>}
@@ -32,7 +32,7 @@ export function Sessions() {
     )),
     column("in", text.signedIn, (session) => timeText(session.created_at)),
     column("seen", text.lastSeen, (session) => timeText(session.last_seen_at)),
-    buttonColumn<Session>({
+    buttonColumn<OwnSession>({
       name: text.end,
       labelOf: (session) => text.endOf(browserName(session.user_agent)),
       isDangerous: true,

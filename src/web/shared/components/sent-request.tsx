@@ -2,7 +2,7 @@
 
 import { count } from "../format";
 import { sentRequest as text } from "../messages/sent-request";
-import type { CallbackAnswer, CallbackRequest } from "../types";
+import type { CallbackAnswer, TestRequest } from "../types";
 import { CopyButton } from "./copy-button";
 
 /** Text that may be long, in lines of its own. */
@@ -18,7 +18,7 @@ export function Exact({ label, value, isOpen = true }: { label: string; value: s
   );
 }
 
-export function SentRequest({ request }: { request: CallbackRequest }) {
+export function SentRequest({ request }: { request: TestRequest }) {
   const headers = Object.entries(request.headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join("\n");

@@ -3,7 +3,7 @@
 import { RECEIVER, REVIEWER } from "#site";
 import { sentence } from "../error-text";
 import { count, exactTimeText } from "../format";
-import type { CallbackEvent, RewardDelivery, RewardKind, RewardState } from "../types";
+import type { OwnCallbackEvent, RewardDelivery, RewardKind, RewardState } from "../types";
 import { STATE_NAMES } from "./names";
 import { plural } from "./plural";
 
@@ -45,7 +45,7 @@ export const codeText = (code: string) => CODES[code] ?? code;
 /** True if the code is a reason to hold or refuse a conversion, and not another error. */
 export const isReasonCode = (code: string) => code in CODES;
 
-export const EVENT_NAMES: Record<CallbackEvent, string> = STATE_NAMES;
+export const EVENT_NAMES: Record<OwnCallbackEvent, string> = STATE_NAMES;
 
 // A revision is a small number, or the time since which the terms are in force.
 export const revisionText = (number: number) =>

@@ -16,13 +16,13 @@ import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
 import { appPath, TEST_HASH } from "../../router";
 import { may } from "../../session";
-import type { ListedApp } from "../../types";
+import type { OwnAppSummary } from "../../types";
 import { CreateApp } from "./create-app";
 import { APPS_KEY } from "./keys";
 import { appPage } from "../app-names";
 
 export function Apps() {
-  const pages = usePages<ListedApp>(APPS_KEY, appPage);
+  const pages = usePages<OwnAppSummary>(APPS_KEY, appPage);
   // The link that led here asks for a test app.
   const [form, setForm] = useState<"app" | "test" | null>(fragment.peek() === TEST_HASH ? "test" : null);
   const close = () => {
@@ -55,7 +55,7 @@ export function Apps() {
   );
 }
 
-const columns = (mayOpen: boolean): Column<ListedApp>[] => [
+const columns = (mayOpen: boolean): Column<OwnAppSummary>[] => [
   column("name", text.app, ({ app_id, name, test }) => (
     <>
       {mayOpen ? <a href={appPath(app_id)}>{name}</a> : name}

@@ -15,7 +15,7 @@ import { fieldErrors } from "../../../shared/field-errors";
 import { common } from "../../messages";
 import { EVENT_NAMES } from "../../../shared/messages/rewards";
 import { appForm } from "../../messages/apps";
-import type { CallbackDraft, CallbackEvent, CallbackPreview } from "../../types";
+import type { NewCallback, OwnCallbackEvent, CallbackPreview } from "../../types";
 import { AskForPort } from "./ask-to-allow";
 import { Findings } from "./findings";
 import { findMacros } from "./macros";
@@ -27,23 +27,23 @@ import { SwitchedOff } from "./switched-off";
 
 const text = appForm.callback;
 
-const EVENTS: CallbackEvent[] = ["approved", "reversed", "pending", "rejected"];
-const NEW: CallbackDraft = { url: "", method: "GET", events: ["approved", "reversed"] };
+const EVENTS: OwnCallbackEvent[] = ["approved", "reversed", "pending", "rejected"];
+const NEW: NewCallback = { url: "", method: "GET", events: ["approved", "reversed"] };
 
 const FIELDS = ["callback.url", "callback.method", "callback.events"];
 
-type Open = "rotate" | { secret: string } | { preview: CallbackDraft } | null;
+type Open = "rotate" | { secret: string } | { preview: NewCallback } | null;
 
 export function Callback({ app, reload }: PartProps) {
   const [open, setOpen] = useState<Open>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   const { app_id, callback } = app;
-  const draft = useDraft<CallbackDraft>({
+  const draft = useDraft<NewCallback>({
     app,
     saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
     fields: FIELDS,
     names: { url: text.url, method: text.method, events: text.events },
-    writes: { events: (event) => EVENT_NAMES[event as CallbackEvent] },
+    writes: { events: (event) => EVENT_NAMES[event as OwnCallbackEvent] },
     change: ({ url, method, events }) => ({ callback: { url: url.trim(), method, events } }),
     onSaved: ({ callback_secret: secret }) => secret && setOpen({ secret }),
   });
@@ -170,7 +170,7 @@ export function Callback({ app, reload }: PartProps) {
 }
 
 /** An example of what a draft would send. */
-function Preview({ appId, draft, onClose }: { appId: string; draft: CallbackDraft; onClose: () => void }) {
+function Preview({ appId, draft, onClose }: { appId: string; draft: NewCallback; onClose: () => void }) {
   const [made, setMade] = useState<CallbackPreview | null>(null);
   const load = useAction(async () =>
     setMade(await post("/apps/{app_id}/callback/preview", { app_id: appId }, { callback: draft })),

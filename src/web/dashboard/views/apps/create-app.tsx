@@ -13,7 +13,7 @@ import { apps as text } from "../../messages/apps";
 import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
 import { navigate } from "../../../shared/navigation";
 import { appPath } from "../../router";
-import type { NewApp, Platform } from "../../types";
+import type { NewOwnApp, Platform } from "../../types";
 import { isRate } from "./currency";
 import { CurrencyFields, type CurrencyDraft, currencyOf } from "./currency-fields";
 import { APPS_KEY } from "./keys";
@@ -24,7 +24,7 @@ const WORDS = {
   publisher_not_approved: text.notApproved,
 };
 
-const TEST_APP: Omit<NewApp, "name"> = {
+const TEST_APP: Omit<NewOwnApp, "name"> = {
   platform: "web",
   currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
   test: true,

@@ -4,7 +4,7 @@ import { amount } from "../../../shared/format";
 import { Input, Select } from "../../../shared/components/field";
 import type { FieldErrors } from "../../../shared/field-errors";
 import { appForm, ROUNDING_NAMES } from "../../messages/apps";
-import type { Currency, Rounding } from "../../types";
+import type { NewCurrency, Rounding } from "../../types";
 import { convert, isRate, MAX_DECIMALS } from "./currency";
 
 const text = appForm.general;
@@ -22,14 +22,14 @@ export interface CurrencyDraft {
   rounding: Rounding;
 }
 
-export const currencyDraft = ({ name, per_usd, decimals = 0, rounding = "down" }: Currency): CurrencyDraft => ({
+export const currencyDraft = ({ name, per_usd, decimals = 0, rounding = "down" }: NewCurrency): CurrencyDraft => ({
   name,
   per_usd: String(per_usd),
   decimals,
   rounding,
 });
 
-export const currencyOf = (draft: CurrencyDraft): Currency => ({
+export const currencyOf = (draft: CurrencyDraft): NewCurrency => ({
   ...draft,
   name: draft.name.trim(),
   per_usd: Number(draft.per_usd),

@@ -4,14 +4,14 @@ import { Warning } from "../../../shared/components/icons";
 import { RowButton } from "../../../shared/components/row-button";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { appForm, MACROS } from "../../messages/apps";
-import type { CallbackDraft } from "../../types";
+import type { NewCallback } from "../../types";
 import { MACRO_NAMES, type Macros } from "./macros";
 
 const text = appForm.callback;
 
 interface NotesProps {
   macros: Macros;
-  draft: CallbackDraft;
+  draft: NewCallback;
 }
 
 /** Notes while the URL is typed. The service checks the URL again when it is saved. */

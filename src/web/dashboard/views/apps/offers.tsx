@@ -12,7 +12,7 @@ import { type Column, column, numberColumn } from "../../../shared/components/ta
 import { amount, countryName, money, percent, exactMoney, smallMoney } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { session } from "../../session";
-import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
+import type { Amount, App, ListedOffer, AppOffers, AppOffersQuery, Platform } from "../../types";
 import { COUNTRIES } from "../../../shared/countries";
 import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
 import { usePages } from "../../../shared/use-pages";
@@ -36,7 +36,7 @@ function List({ app }: { app: App }) {
   const [country, setCountry] = useState("");
   // A web app is used on any device.
   const [platform, setPlatform] = useState<Platform | "">(app.platform === "web" ? "" : app.platform);
-  const query: OfferQuery = { ...(country && { country }), ...(platform && { platform }) };
+  const query: AppOffersQuery = { ...(country && { country }), ...(platform && { platform }) };
   const key = `offers ${app.app_id} ${JSON.stringify(query)}`;
   return (
     <>
@@ -66,9 +66,9 @@ function List({ app }: { app: App }) {
   );
 }
 
-function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: OfferQuery }) {
+function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: AppOffersQuery }) {
   // A POST must name the account, so it waits for the session.
-  const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
+  const pages = usePages<ListedOffer, Pick<AppOffers, "total" | "built_at">>(
     session.value ? cacheKey : null,
     async (cursor) => {
       const asked = { ...query, ...(cursor && { cursor }) };
@@ -107,7 +107,7 @@ function Pages({ cacheKey, app, query }: { cacheKey: string; app: App; query: Of
 
 const inCurrency = ({ amt, cur }: Amount) => `${amount(amt)} ${cur}`;
 
-const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
+const columns = (build: (offerId: string) => void): Column<ListedOffer>[] => [
   column("offer", text.offer, ({ id, name, gls: goals }) => (
     <div class="offer">
       {name}
@@ -139,7 +139,7 @@ const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
       </span>
     ),
   ),
-  column<AppOffer>("figures", text.figures, ({ metrics: [metrics] = [] }) =>
+  column<ListedOffer>("figures", text.figures, ({ metrics: [metrics] = [] }) =>
     metrics ? (
       <span class="lines">
         <span>{text.rate(percent(metrics.cr))}</span>

@@ -3,7 +3,7 @@
 import { put, refresh } from "../../../shared/cache";
 import { type Draft, type DraftOptions, useDraft as usePart } from "../../../shared/components/part";
 import { changeApp } from "../../api";
-import type { App, AppChange } from "../../types";
+import type { App, OwnAppChange } from "../../types";
 import { appKey, APPS_KEY } from "./keys";
 
 export { Card, PartForm } from "../../../shared/components/part";
@@ -15,7 +15,7 @@ export interface PartProps {
 
 interface AppDraftOptions<Values> extends Omit<DraftOptions<Values>, "save"> {
   app: App;
-  change: (values: Values) => AppChange;
+  change: (values: Values) => OwnAppChange;
   onSaved?: (app: App) => void;
 }
 

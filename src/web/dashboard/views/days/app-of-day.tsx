@@ -12,7 +12,7 @@ import { get, reports } from "../../api";
 import { common } from "../../messages";
 import { days as text } from "../../messages/days";
 import { dayPath, REPORTS_PATH } from "../../router";
-import { type AppDayOffer, isRefusal, type Query, type ReportRow, type Totals } from "../../types";
+import { type OfferOfDay, isRefusal, type Query, type ReportRow, type Totals } from "../../types";
 import { micros, sum } from "./sums";
 
 interface Props {
@@ -92,14 +92,14 @@ const sourceColumns = (totals: Totals): Column<ReportRow>[] => [
   }),
 ];
 
-function offerColumns({ date, app }: Props, rows: AppDayOffer[]): Column<AppDayOffer>[] {
+function offerColumns({ date, app }: Props, rows: OfferOfDay[]): Column<OfferOfDay>[] {
   const hasReasons = rows.some(({ reason }) => reason);
   const counted = (key: "rewards" | "reversals") =>
-    numberColumn<AppDayOffer>(key, text[key], (row) => count(row[key]), {
+    numberColumn<OfferOfDay>(key, text[key], (row) => count(row[key]), {
       total: count(sum(rows, (row) => row[key])),
     });
   const amounts = (key: "revenue" | "paid") =>
-    numberColumn<AppDayOffer>(key, text[key], (row) => money(row[key]), {
+    numberColumn<OfferOfDay>(key, text[key], (row) => money(row[key]), {
       total: moneyOf(sum(rows, (row) => micros(row[key]))),
     });
   return [
@@ -111,7 +111,7 @@ function offerColumns({ date, app }: Props, rows: AppDayOffer[]): Column<AppDayO
     counted("rewards"),
     counted("reversals"),
     ...(hasReasons
-      ? [column("reason", text.difference, ({ reason }: AppDayOffer) => reason && text.reasons[reason])]
+      ? [column("reason", text.difference, ({ reason }: OfferOfDay) => reason && text.reasons[reason])]
       : []),
   ];
 }

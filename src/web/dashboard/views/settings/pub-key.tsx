@@ -12,12 +12,12 @@ import { Empty, Failed, FormError, Stale } from "../../../shared/components/stat
 import { say } from "../../../shared/components/status";
 import { settings } from "../../../shared/messages/settings";
 import { pubKey as text } from "../../messages/settings";
-import type { PubKey as Answer } from "../../types";
+import type { PubKeyIfAny } from "../../types";
 import { Page } from "../../../shared/account/page";
 
 export function PubKey() {
   // Not in the cache, so that the key leaves the page's memory when the view closes.
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [answer, setAnswer] = useState<PubKeyIfAny | null>(null);
   const [isAsking, setAsking] = useState(false);
   const requested = useCached("pub_key_request", () => get("/pub_key/request", {}));
   const load = useAction(async () => setAnswer(await get("/pub_key", {})));
