@@ -13,7 +13,7 @@ import { tell } from "../components/status";
 import { count, timeText } from "../format";
 import { SECTION_NAMES } from "../messages";
 import { alarms as text } from "../messages/alarms";
-import type { AlarmAddress, AlarmsTested } from "../types";
+import type { AlarmAddressIfAny, AlarmsTested, NewAlarmAddress, NewAlarmSecret } from "../types";
 import { Page } from "./page";
 
 const LONGEST_URL = 4096;
@@ -22,26 +22,27 @@ interface Props {
   /** The events that the site's alarms report. */
   intro: string;
   mayChange: boolean;
+  /** The calls by the paths that both sites have. */
   calls: {
-    read: () => Promise<{ address: AlarmAddress | null }>;
-    set: (url: string) => Promise<{ secret: string }>;
-    end: () => Promise<void>;
-    test: () => Promise<AlarmsTested>;
+    get: (path: "/alarms", parameters: object) => Promise<AlarmAddressIfAny>;
+    put: (path: "/alarms", parameters: object, body: NewAlarmAddress) => Promise<NewAlarmSecret>;
+    remove: (path: "/alarms", parameters: object) => Promise<void>;
+    post: (path: "/alarms/test", parameters: object) => Promise<AlarmsTested>;
   };
 }
 
 export function Alarms({ intro, mayChange, calls }: Props) {
-  const alarms = useCached("alarms", calls.read);
+  const alarms = useCached("alarms", () => calls.get("/alarms", {}));
   const [isSetting, setSetting] = useState(false);
   const [askToEnd, question] = useQuestion(() => ({
     title: text.endTitle,
     text: text.endText,
     button: text.end,
     dangerous: true,
-    onConfirm: confirmed(calls.end, text.ended, alarms.reload),
+    onConfirm: confirmed(() => calls.remove("/alarms", {}), text.ended, alarms.reload),
   }));
   const test = useAction(async () => {
-    const { http_status, error } = await calls.test();
+    const { http_status, error } = await calls.post("/alarms/test", {});
     tell(text.tested(http_status, error));
     await alarms.reload();
   });
@@ -77,19 +78,19 @@ export function Alarms({ intro, mayChange, calls }: Props) {
           )
         }
       </Loaded>
-      {isSetting && <SetAddress set={calls.set} onClose={() => setSetting(false)} onSet={alarms.reload} />}
+      {isSetting && <SetAddress calls={calls} onClose={() => setSetting(false)} onSet={alarms.reload} />}
       {question}
     </Page>
   );
 }
 
 interface SetProps {
-  set: Props["calls"]["set"];
+  calls: Props["calls"];
   onSet: () => Promise<unknown>;
   onClose: () => void;
 }
 
-function SetAddress({ set, onSet, onClose }: SetProps) {
+function SetAddress({ calls, onSet, onClose }: SetProps) {
   const [url, setUrl] = useState("");
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) {
@@ -112,7 +113,7 @@ function SetAddress({ set, onSet, onClose }: SetProps) {
       key="form"
       title={text.setIt}
       button={text.setIt}
-      onSubmit={async () => setSecret((await set(url.trim())).secret)}
+      onSubmit={async () => setSecret((await calls.put("/alarms", {}, { url: url.trim() })).secret)}
       onClose={onClose}
     >
       <p>{text.setText}</p>

@@ -2,13 +2,14 @@
 
 import type { FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
+import { patch } from "../api";
 import { confirmed } from "../change";
 import { Choices } from "../components/choices";
 import { Confirm, type ConfirmProps, FormDialog, SecretDialog, TextField } from "../components/form-dialog";
 import { MAX_MEMBER_NAME } from "../limits";
 import { ROLE_HINTS, ROLE_NAMES } from "../messages";
 import { settings } from "../messages/settings";
-import type { Member, NewInvite, PendingInvite, Role } from "../types";
+import type { AccountRole, Member, NewInvite, PendingInvite, Role } from "../types";
 
 const text = settings.members;
 
@@ -27,12 +28,8 @@ export interface MemberCalls {
   invite: (name: string, role: Role) => Promise<NewInvite>;
   recover: (memberId: string) => Promise<NewInvite>;
   withdraw: (inviteId: string) => Promise<void>;
-  /** Calls that only the account's own members have. */
-  ofOwn?: {
-    changeRole: (memberId: string, role: Role) => Promise<void>;
-    /** The dialog that removes a member. */
-    Removal: FunctionComponent<RemovalProps>;
-  };
+  /** The dialog that removes a member. Only members of the site's own account are removed or get another role. */
+  Removal?: FunctionComponent<RemovalProps>;
 }
 
 export interface RemovalProps {
@@ -93,12 +90,14 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
         />
       );
     case "role": {
-      const { member, role } = dialog;
+      const { member_id, name } = dialog.member;
+      const role = dialog.role as AccountRole;
+      const setRole = () => patch("/members/{member_id}", { member_id }, { role });
       return ask({
-        title: text.roleTitle(member.name, role),
+        title: text.roleTitle(name, role),
         text: text.roleText(role),
         button: text.changeIt,
-        onConfirm: change(() => calls.ofOwn!.changeRole(member.member_id, role), text.roleChanged(member.name)),
+        onConfirm: change(setRole, text.roleChanged(name)),
       });
     }
     case "recovery": {
@@ -111,7 +110,7 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
       });
     }
     case "remove": {
-      const { Removal } = calls.ofOwn!;
+      const Removal = calls.Removal!;
       return <Removal member={dialog.member} {...{ onClose, onChanged }} />;
     }
     case "withdraw": {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
-import { get, patch, post, remove } from "../api";
+import { get, post, remove } from "../api";
 import { ROLES } from "#site";
 import { type CachedView, useCached } from "../cache";
 import { AddButton } from "../components/button";
@@ -35,9 +35,6 @@ const CALLS: MemberCalls = {
   withdraw: (invite_id) => remove("/invites/{invite_id}", { invite_id }),
 };
 
-const changeRole = (member_id: string, role: Role) =>
-  patch("/members/{member_id}", { member_id }, { role: role as AccountRole });
-
 interface OwnProps {
   Removal: FunctionComponent<RemovalProps>;
   /** The role sees the members and changes none. */
@@ -49,7 +46,7 @@ export function Members({ Removal, isReadOnly = false }: OwnProps) {
   return (
     <MembersOf
       of={useCached("members", () => get("/members", {}))}
-      calls={{ ...CALLS, ofOwn: { changeRole, Removal } }}
+      calls={{ ...CALLS, Removal }}
       words={text}
       name={text.intro}
       isReadOnly={isReadOnly}
@@ -106,7 +103,7 @@ export function MembersOf({ of, calls, words, name, empty, isReadOnly, frame }: 
 /** Opens a dialog; null if the role may open none. */
 type Open = ((dialog: MemberDialog) => void) | null;
 
-function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCalls): Column<Member>[] {
+function memberColumns(members: Member[], open: Open, { Removal, roles }: MemberCalls): Column<Member>[] {
   const shared = sharedNames(members.map(({ name, member_id }) => ({ name, id: member_id })));
   return [
     column("name", text.name, (member) => (
@@ -116,7 +113,7 @@ function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCa
       </>
     )),
     column("role", text.role, (member) =>
-      !open || !ofOwn ? (
+      !open || !Removal ? (
         ROLE_NAMES[member.role]
       ) : (
         <select
@@ -149,7 +146,7 @@ function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCa
               label={`${text.recover}: ${member.name}`}
               onClick={() => open({ kind: "recovery", member })}
             />
-            {ofOwn && (
+            {Removal && (
               <RowButton
                 name={text.remove}
                 label={`${text.remove} ${member.name}`}

@@ -44,14 +44,9 @@ const RemoveMember = ({ member: { member_id, name, role }, onClose, onChanged }:
 
 const MembersOfOperator = () => <Members Removal={RemoveMember} isReadOnly={!may("manage")} />;
 
-const ALARMS = {
-  read: () => get("/alarms", {}),
-  set: (url: string) => put("/alarms", {}, { url }),
-  end: () => remove("/alarms", {}),
-  test: () => post("/alarms/test", {}),
-};
-
-const AlarmsOfOperator = () => <Alarms intro={alarmsIntro} mayChange={may("manage")} calls={ALARMS} />;
+const AlarmsOfOperator = () => (
+  <Alarms intro={alarmsIntro} mayChange={may("manage")} calls={{ get, post, put, remove }} />
+);
 
 const VIEWS = {
   members: MembersOfOperator,

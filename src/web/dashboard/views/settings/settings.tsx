@@ -16,14 +16,7 @@ import { RemoveMember } from "./remove-member";
 
 const MembersOfPublisher = () => <Members Removal={RemoveMember} />;
 
-const ALARMS = {
-  read: () => get("/alarms", {}),
-  set: (url: string) => put("/alarms", {}, { url }),
-  end: () => remove("/alarms", {}),
-  test: () => post("/alarms/test", {}),
-};
-
-const AlarmsOfPublisher = () => <Alarms intro={alarmsIntro} mayChange calls={ALARMS} />;
+const AlarmsOfPublisher = () => <Alarms intro={alarmsIntro} mayChange calls={{ get, post, put, remove }} />;
 
 const VIEWS = {
   keys: Keys,
