@@ -40,9 +40,11 @@ impl<'a> AuthenticatorData<'a> {
             let (id, cbor) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
             (Some(id), cbor)
         };
-        let has_cbor = flags & (ATTESTED_CREDENTIAL | EXTENSIONS) != 0;
-        let sign_count = u32::from_be_bytes(*sign_count);
-        (cbor.is_empty() != has_cbor).then_some(Self { rp_id_hash, flags, sign_count, attested_id })
+        let needs_cbor = flags & (ATTESTED_CREDENTIAL | EXTENSIONS) != 0;
+        if cbor.is_empty() == needs_cbor {
+            return None;
+        }
+        Some(Self { rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), attested_id })
     }
 
     /// Checks the relying party, and that the user was present and verified.
