@@ -3,7 +3,7 @@
 //!
 //! - [`tracking`]: the data for clicks, credential checks and conversions, in shards;
 //! - [`listing`]: the index of the offers that may be listed; [`bodies`] holds their JSON, in content-addressed chunks;
-//! - [`envelope`] and [`columns`]: the format of all of them.
+//! - [`envelope`] and `columns`: the format of all of them.
 
 pub mod bodies;
 mod columns;

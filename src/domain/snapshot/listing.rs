@@ -50,7 +50,7 @@ pub struct ListedOffer {
     pub conversions: u64,
     /// Payout of the last 30 days; negative if reversals exceed it.
     pub payout: MicroUsd,
-    /// The [`body_hash`](super::bodies::body_hash) of the offer's body.
+    /// The [`body_hash`] of the offer's body.
     pub body_hash: [u8; 16],
     /// The body's size in bytes.
     pub body_len: u32,
